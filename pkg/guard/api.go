@@ -1,0 +1,120 @@
+package guard
+
+import (
+	"context"
+	"time"
+)
+
+// State of one actuator; the values are agent_msgs/msg/ActuatorState's.
+type State uint8
+
+// States.
+const (
+	Unknown   State = 0
+	Holding   State = 1
+	Sent      State = 2
+	InFlight  State = 3
+	Paused    State = 4
+	Canceling State = 5
+	Stopping  State = 6
+	Settling  State = 7
+	Fault     State = 8
+	Estop     State = 9
+)
+
+// Epoch numbers the commands of one actuator. What answers an older epoch is recorded and never applied.
+type Epoch uint64
+
+// Sample is one measurement of an actuator, on its configured axes.
+type Sample struct {
+	// Stamp is the source's own stamp, Arrived when it came in (monotonic).
+	Stamp   time.Time
+	Arrived time.Time
+	// Position and Velocity have one value per axis (SI units: m, rad, m/s, rad/s). Non-finite values make the actuator unobservable.
+	Position []float64
+	Velocity []float64
+}
+
+// Driver is how the guard reaches the actuator. Its methods must not block; what they cause comes back as events.
+type Driver interface {
+	// Stop sends one zero or hold command. It is called at the control rate while the actuator stops, faults or is e-stopped.
+	Stop() error
+	// Cancel asks for the goal of that epoch to be canceled. The answer comes back by Actuator.CancelAnswered, the end by Finished.
+	Cancel(epoch Epoch)
+}
+
+// Command is one motion. Its functions are called by the guard's goroutine and must not block.
+type Command struct {
+	Tool   string
+	CallID string
+	// Allowance is the motion's time allowance; paused time is not counted. 0: none.
+	Allowance time.Duration
+	// Start sends the command for this epoch (an action goal; for a stream the first velocity). For action-driven commands the
+	// answers come back by Accepted/Rejected/Finished; a stream counts as accepted when Start returns nil. After a pause by
+	// ~/pause it is called again with a new epoch, and must then send the rest of the motion.
+	Start func(epoch Epoch) error
+	// Stream, for velocity-driven commands, is called at the control rate while in flight with the newest sample;
+	// it publishes the next velocity and says whether the motion is complete. nil for action-driven ones.
+	Stream func(epoch Epoch, now time.Time, latest Sample) (done bool, err error)
+	// Check is called on every sample while in flight (zones, limits ahead of the measured pose). An error cancels the motion.
+	Check func(latest Sample) error
+	// Revalidate is called before a paused motion resumes; an error cancels it. It runs in a goroutine of its own and may take time up to ctx.
+	Revalidate func(ctx context.Context) error
+	// MustMove: rest counts only if the measured values changed since the command.
+	MustMove bool
+}
+
+// Outcome is how a command ended, judged at rest (or not: see AtRest).
+type Outcome struct {
+	Epoch  Epoch
+	Reason Reason
+	// AtRest: measured rest was reached. When false, Reason tells why the motion ended and Detail what could not be measured.
+	AtRest bool
+	// Err is the error of Start, Stream or Check, or the server's failure.
+	Err    error
+	Detail string
+	Paused time.Duration
+	Took   time.Duration
+}
+
+// Reason a motion ended.
+type Reason string
+
+// Reasons.
+const (
+	ReasonSucceeded    Reason = "succeeded"
+	ReasonServerFailed Reason = "server_failed" // aborted by its server
+	ReasonRejected     Reason = "rejected"
+	ReasonNoAnswer     Reason = "no_answer" // not accepted within 2 s
+	ReasonCanceled     Reason = "canceled"  // by ctx or a lost lease
+	ReasonStopped      Reason = "stopped"   // by Stop
+	ReasonEstop        Reason = "emergency_stop"
+	ReasonDeadline     Reason = "deadline"
+	ReasonStalled      Reason = "stalled"
+	ReasonPauseCap     Reason = "pause_cap"
+	ReasonFeedbackLost Reason = "feedback_lost"
+	ReasonServerLost   Reason = "server_lost"
+	ReasonCheck        Reason = "check_failed"
+)
+
+// The functions and types of this room (signatures fixed for its callers):
+//
+//	func DefaultConfig(name string) Config      every number of the rules, as a field with unit and default in its comment:
+//	                                            Axes []Axis{Name, Group, Angular/wrap}, Period, Window, thresholds per group, AcceptTimeout 2s, StallTime 5s,
+//	                                            FeedbackTimeout 1s, PauseCap 60s, CancelAnswer 1s, CancelResult 3s, StopTime 3s, Deceleration, SettleTime 3s, ControlPeriod 50ms
+//	func New(cfg GuardConfig) *Guard            GuardConfig{Clock (Now, NewTicker: real or fake), Logger, OnTransition func(Transition)}
+//	func (g *Guard) Add(cfg Config, d Driver) (*Actuator, error)
+//	func (g *Guard) Run(ctx) error              runs the actuators' goroutines until ctx ends, then stops all and waits for rest (bounded)
+//	func (g *Guard) States() []ActuatorState    {Name, State, Owner, Reason, LastFeedback} : a copy, cheap
+//	func (g *Guard) StopAll(ctx, reason string) error     returns when all measured at rest; else an error that names which are not
+//	func (g *Guard) Quiesce(ctx) error          like StopAll but stops only what a lease owns or what moves; nil only when every actuator is measured at rest
+//	func (g *Guard) EmergencyStop(on bool)      true latches; false only allows Reset
+//	func (g *Guard) Pause(source string) / Resume(source string)     source "operator" (~/pause) cancels and re-sends; others are the robot's own holds
+//	func (g *Guard) Reset(ctx) error            acknowledges faults and releases the e-stop latch if its inputs are false
+//	func (a *Actuator) Acquire(ctx, owner string) (*Lease, error)   ErrOwned, ErrEstop, ErrFault, ErrUnobservable (typed, with state and reason)
+//	func (l *Lease) Execute(ctx, Command) Outcome   ctx's end cancels the motion; returns only after rest or the proof that there is none
+//	func (l *Lease) Release()
+//	func (a *Actuator) Observe(Sample); Accepted(Epoch); Rejected(Epoch, error); Finished(Epoch, Reason, error)
+//	func (a *Actuator) CancelAnswered(Epoch, accepted bool); ServerLost(Epoch); Progress(Epoch) // feedback of the server
+//	func (a *Actuator) Foreign(publisher string)     a command from somebody else was seen
+//	func (a *Actuator) AtRest() (rest bool, since time.Time, newestStamp time.Time)

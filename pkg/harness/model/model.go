@@ -1,0 +1,96 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Model proposes the next step. Implementations are stateless between calls:
+// a request holds everything (system prompt, tools, history).
+type Model interface {
+	// Name is shown in traces and diagnostics.
+	Name() string
+	// Sample answers one request. It respects ctx. Usage is reported also with an error, where known.
+	Sample(ctx context.Context, r Request) (Response, error)
+}
+
+// Role of a message.
+type Role string
+
+// Roles.
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one entry of the conversation.
+type Message struct {
+	Role    Role   `json:"role"`
+	Content string `json:"content,omitempty"`
+	// Calls, of an assistant's message.
+	Calls []Call `json:"tool_calls,omitempty"`
+	// CallID, Tool and OK, of a tool's message (an observation).
+	CallID string `json:"tool_call_id,omitempty"`
+	Tool   string `json:"name,omitempty"`
+	OK     bool   `json:"ok,omitempty"`
+}
+
+// Call is a tool call as the model wrote it. Arguments are raw: they may be no JSON at all.
+type Call struct {
+	ID        string `json:"id"`
+	Tool      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Tool is a tool's definition as the model sees it.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Class       string          `json:"class"` // query, skill, verify, control
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// Request is one self-contained question to a model.
+type Request struct {
+	Messages []Message
+	Tools    []Tool
+	// MaxOutputTokens caps the answer; 0: the model's own limit.
+	MaxOutputTokens uint64
+	// Observe, if set, is told about retries and the like, each a trace event.
+	Observe func(kind string, data any)
+	// Deadline of the wall-time budget (monotonic); retries stay inside it. Zero: none.
+	Deadline time.Time
+}
+
+// FinishReason is why the model stopped.
+type FinishReason string
+
+// Finish reasons.
+const (
+	FinishStop      FinishReason = "stop"
+	FinishToolCalls FinishReason = "tool_calls"
+	FinishLength    FinishReason = "length"         // cut off: its calls are never executed
+	FinishRefusal   FinishReason = "refusal"        // the model declines; Text says why
+	FinishFilter    FinishReason = "content_filter" // the endpoint declines
+	// FinishInfeasible: the offline planner cannot do or cannot parse the task, or the skills keep failing; Text says why.
+	FinishInfeasible FinishReason = "infeasible"
+)
+
+// Response is a model's answer.
+type Response struct {
+	Text   string
+	Calls  []Call
+	Finish FinishReason
+	Usage  Usage
+}
+
+// Usage counts tokens of one sample. Known is false when the endpoint reported none.
+type Usage struct {
+	InputTokens  uint64
+	OutputTokens uint64
+	CachedTokens uint64 // part of InputTokens
+	Known        bool
+}
