@@ -1,32 +1,159 @@
 package harness
 
-// The functions and types of this room that others build on (signatures fixed for its callers):
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/criteria"
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/policy"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
+)
+
+// Defaults of Config.
+const (
+	DefaultAcceptanceRounds = 2
+	DefaultStopReserve      = 7 * time.Second // 4 s to cancel, 3 s to stop
+	DefaultMaxOutputTokens  = 4096
+	DefaultMaxResultBytes   = 16 * 1024
+)
+
+// Config of a harness. Model and Tools are needed; all else has a safe default.
+type Config struct {
+	Model model.Model
+	Tools *tool.Table
+	// Policy's zero value allows what reads and asks for every skill.
+	Policy policy.Policy
+	// Approver reaches a person; nil: nobody can be asked, so what asks is denied.
+	Approver policy.Approver
+	// Criteria evaluates cel: criteria; nil: criteria.NewCEL over the query tools of Tools.
+	Criteria criteria.Evaluator
+	// Trace records sessions; nil: in memory, given up when the session ends.
+	Trace trace.Sink
+	// Settle returns when every actuator is measured at rest, with the time of that measurement on the sources' own
+	// clock (what Call.NotBefore is compared with). It is called before acceptance and before every terminal result.
+	// nil: nothing here moves.
+	Settle func(ctx context.Context) (time.Time, error)
+	// Stop stops everything. It is called on every way out that is no final answer, and when a skill panicked or hung.
+	// Its ctx is never the session's. nil: nothing here moves.
+	Stop func(ctx context.Context, reason string) error
+	// Facts about the robot, for the system prompt.
+	Facts string
+	// Defaults and Maxima of a goal's budget; zero values: budget.Defaults() and budget.Maxima().
+	Defaults, Maxima budget.Limits
+	Prices           budget.Prices
+	// MaxOutputTokens is the model's own cap of one answer; 0: DefaultMaxOutputTokens.
+	MaxOutputTokens uint64
+	// AcceptanceRounds is how often a refused final answer goes back to the model; 0: DefaultAcceptanceRounds, negative: never.
+	AcceptanceRounds int
+	// StopReserve is kept of the wall time for cancel and stop; 0: DefaultStopReserve.
+	StopReserve time.Duration
+	// MaxResultBytes cuts what a tool observed; 0: DefaultMaxResultBytes.
+	MaxResultBytes int
+	// Secrets (API keys) that must reach no trace, no result and no log.
+	Secrets []string
+	// Clock; nil: the system's.
+	Clock Clock
+	// Logger; nil: none.
+	Logger *slog.Logger
+}
+
+// Clock is where time comes from.
+type Clock interface {
+	Now() time.Time
+	// AfterFunc calls f in a goroutine of its own after d; stop prevents that and says whether it did.
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
+// Goal is one task.
+type Goal struct {
+	// Session names the session and its trace: 1 to 64 letters, digits, '-' and '_'.
+	Session string
+	Task    string
+	// Criteria of the caller; empty: those of the skills that ran and those that the model declared.
+	Criteria []string
+	// Budget: zero fields take the node's defaults; all are cut to its maxima.
+	Budget budget.Limits
+	// AllowedTools: empty: all that the policy permits.
+	AllowedTools []string
+	// DryRun validates and publishes nothing; it ends as dry_run.
+	DryRun bool
+	// Deadline on Config.Clock; zero: none. Reaching it is upstream_timeout.
+	Deadline time.Time
+}
+
+// Observer sees a session's progress. It is called by the session's goroutine and must not block; what it gets is a copy.
+type Observer interface{ Progress(Progress) }
+
+// Progress is reported at every transition.
+type Progress struct {
+	Session string
+	State   State
+	Phase   Phase
+	// Step is the number of the current step, from 1.
+	Step uint32
+	// LastStep is the newest observed call; nil: none yet.
+	LastStep *Step
+	Usage    budget.Usage
+}
+
+// Step is one call that has an observation.
+type Step struct {
+	Index     uint32         `json:"index"` // from 1
+	CallID    string         `json:"call_id"`
+	Tool      string         `json:"tool"`
+	Class     tool.Class     `json:"tool_class"`
+	Source    string         `json:"source"`
+	Arguments string         `json:"arguments"` // as the model wrote them: maybe no JSON
+	OK        bool           `json:"ok"`
+	ErrorKind tool.ErrorKind `json:"error_kind,omitempty"`
+	Content   string         `json:"content"`
+	Start     time.Time      `json:"start"`
+	End       time.Time      `json:"end"`
+}
+
+// Verification is one criterion that was checked.
+type Verification struct {
+	Criterion string `json:"criterion"`
+	Passed    bool   `json:"passed"`
+	Evidence  string `json:"evidence"`
+}
+
+// Result of a session.
+type Result struct {
+	Outcome Outcome
+	Reason  Reason
+	Answer  string
+	Steps   []Step
+	// UnmetGoals: each criterion not passed; where none is known, the task's text; empty only when done.
+	UnmetGoals    []string
+	Verifications []Verification
+	Usage         budget.Usage
+	// Trace is the name of the record.
+	Trace string
+	// RestMeasured: rest was measured before this result (else the reason is actuator_fault).
+	RestMeasured bool
+}
+
+// Harness runs sessions. It is safe for concurrent use; sessions share nothing but the configuration.
+type Harness struct {
+	cfg Config
+}
+
+var _ = json.Valid
+
+// New checks the configuration.
+func New(cfg Config) (*Harness, error) { return &Harness{cfg: cfg}, nil }
+
+// Run works on one goal. ctx is ended with a cause of type Interrupt:
 //
-//	type Outcome uint8 // Done=1 Unverified=2 Failed=3 BudgetExhausted=4 Interrupted=5 (agent_msgs/action/ExecuteTask)
-//	type Reason string // the contract's reason codes, a constant each
-//	type State uint8   // Idle=1 Sampling=2 AwaitingTool=3 AwaitingUser=4 Unverified=5 Done=6 Failed=7
-//	type Phase string  // assemble sample parse dispatch observe decide (and "stop", "accept")
-//	type Config struct {
-//		Model    model.Model
-//		Tools    *tool.Table            // tool.NewTable(tools ...tool.Tool) (*Table, error): compiles schemas, adds the built-in ones
-//		Policy   policy.Policy          // per class, per tool: allow | ask | deny
-//		Approver policy.Approver        // interface: Ask(ctx, policy.Request) (policy.Answer, error)
-//		Criteria criteria.Evaluator     // cel: over query tools' results
-//		Trace    trace.Sink
-//		Settle   func(ctx context.Context) (time.Time, error) // guard.Quiesce: nil error only at measured rest, with when; called before acceptance and before every terminal result
-//		Stop     func(ctx context.Context, reason string) error // guard.StopAll; ctx is never the session's
-//		Facts    string                 // robot facts for the system prompt
-//		Limits   budget.Limits defaults and maxima, prices
-//		AcceptanceRounds int; StopReserve time.Duration; Clock (fake in tests); Logger *slog.Logger
-//	}
-//	func New(Config) (*Harness, error)
-//	type Goal struct {
-//		Session, Task string; Criteria []string; Budget budget.Limits; AllowedTools []string; DryRun bool; Deadline time.Time
-//	}
-//	func (h *Harness) Run(ctx context.Context, g Goal, o Observer) Result
-//	    // ctx is ended with a cause: context.WithCancelCause(…)(harness.Interrupt{Reason: ReasonCanceled, Message: …})
-//	    // one goroutine owns the session; Run returns when the result is final and (Settle) at rest. It never panics.
-//	type Observer interface{ Progress(Progress) } // every transition and phase: State, Phase, Step number, LastStep, Usage
-//	type Step struct { Index; CallID; Tool; Class; Source; Arguments; OK; ErrorKind; Content; Start; End time.Time }
-//	type Verification struct { Criterion string; Passed bool; Evidence string }
-//	type Result struct { Outcome; Reason; Answer string; Steps []Step; UnmetGoals []string; Verifications []Verification; Usage; Trace string }
+//	ctx, cancel := context.WithCancelCause(parent)
+//	cancel(harness.Interrupt{Reason: harness.ReasonCanceled, Message: "by the client"})
+//
+// (any other cause counts as canceled). One goroutine owns the session. Run returns when the result is final and
+// rest is measured, or says that it is not; it never panics. o may be nil.
+func (h *Harness) Run(ctx context.Context, g Goal, o Observer) Result { return Result{} }

@@ -94,3 +94,7 @@ type Usage struct {
 	CachedTokens uint64 // part of InputTokens
 	Known        bool
 }
+
+// HarnessPrefix begins every message of role user that is not the task: what acceptance refused, a warning about the
+// budget, a note on an answer that could not be used. The first user message is the task.
+const HarnessPrefix = "[harness] "

@@ -1,0 +1,37 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Event is one record. Data is a JSON object; docs/trace.md lists the kinds and their data.
+type Event struct {
+	Seq     uint64          `json:"seq"` // from 1, given by the log
+	Time    time.Time       `json:"time"`
+	Session string          `json:"session"`
+	Kind    string          `json:"kind"`
+	CallID  string          `json:"call_id,omitempty"`
+	Data    json.RawMessage `json:"data"`
+	Prev    string          `json:"prev"` // hash of the line before; 64 zeros in the first
+	Hash    string          `json:"hash"` // SHA-256 of this line up to and without `,"hash":`
+}
+
+// Sink opens one log per session.
+type Sink interface {
+	Open(session string) (Log, error)
+}
+
+// Log is the record of one session. It is safe for concurrent use; the order of Append is the order of the record.
+type Log interface {
+	// Append adds an event (Seq, Prev and Hash are the log's). An error sticks: once a record
+	// could not be written, every later Append and Flush fails with it.
+	Append(e Event) error
+	// Flush returns when everything appended before is with the operating system (with Fsync: on the disk).
+	Flush(ctx context.Context) error
+	// Name of the log, for people: a file's path.
+	Name() string
+	// Close flushes and ends the log.
+	Close() error
+}
