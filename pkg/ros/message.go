@@ -1,32 +1,115 @@
 package ros
 
 // Message is a message of a run-time type. Values[i] belongs to Type.Fields[i] and
-// always has the field's Go type (see Kind and Field); nested messages are never nil.
+// always has the field's Go type (see Kind and Field); nested messages are never nil,
+// an empty sequence may be a nil slice of its type.
 // A Message is not safe for concurrent writes.
 type Message struct {
 	Type   *Type
 	Values []any
 }
 
-// The functions that belong to Message (signatures are fixed, see the files beside this one):
-//
-//	func New(t *Type) *Message                          every field at its interface default
-//	func (m *Message) Clone() *Message                  a deep copy
-//	func (m *Message) Get(path string) (any, error)     "pose.position.x", "poses[2].x"
-//	func (m *Message) Set(path string, v any) error     lossless conversion of numbers; else an error
-//	func (m *Message) Float(path string) float64        for fixed code paths; panics on a wrong path: only for
-//	func (m *Message) Int(path string) int64            types whose fields are known
-//	func (m *Message) Str(path string) string
-//	func (m *Message) Bool(path string) bool
-//	func (m *Message) Msg(path string) *Message
-//	func (m *Message) Msgs(path string) []*Message
-//	func (m *Message) Stamp(path string) Time           a builtin_interfaces Time or Duration field
-//	func (m *Message) SetStamp(path string, t Time)
-//	func (m *Message) SetDuration(path string, d time.Duration)
-//	func (m *Message) With(path string, v any) *Message  Set, panicking on error, returning m: for literals
-//	func (m *Message) Map() map[string]any              nested maps and typed slices: for CEL
-//	func FromMap(t *Type, v map[string]any) (*Message, error)
-//	func (m *Message) AppendJSON(b []byte) ([]byte, error)
-//	func (m *Message) MarshalJSON() ([]byte, error)
-//	func DecodeJSON(t *Type, data []byte) (*Message, error)
-//	func Equal(a, b *Message) bool                      NaN equals NaN
+// New makes a message with every field at its interface default: the default
+// value of its definition, else zero; fixed arrays have their length.
+func New(t *Type) *Message {
+	l := t.laidOut()
+	s := slab{messages: make([]Message, l.messages), values: make([]any, l.values)}
+	return s.build(t)
+}
+
+// Clone is a deep copy. The two messages share nothing that can be written to.
+func (m *Message) Clone() *Message {
+	l := m.Type.laidOut()
+	s := slab{messages: make([]Message, l.messages), values: make([]any, l.values)}
+	return s.clone(m)
+}
+
+// slab hands out the fixed part of a message and of everything nested in it from
+// two allocations.
+type slab struct {
+	messages []Message
+	values   []any
+}
+
+func (s *slab) next(t *Type) *Message {
+	if len(s.messages) == 0 || len(s.values) < len(t.Fields) {
+		// Only a message whose fixed arrays have grown (which Validate refuses) needs more.
+		return &Message{Type: t, Values: make([]any, len(t.Fields))}
+	}
+	m, n := &s.messages[0], len(t.Fields)
+	s.messages = s.messages[1:]
+	m.Type, m.Values = t, s.values[:n:n]
+	s.values = s.values[n:]
+	return m
+}
+
+func (s *slab) build(t *Type) *Message {
+	m, l := s.next(t), t.laidOut()
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		switch {
+		case f.Kind == KindMessage && f.Array == Single:
+			m.Values[i] = s.build(f.Type)
+		case f.Kind == KindMessage && f.Array == FixedArray:
+			e := make([]*Message, f.Size)
+			for j := range e {
+				e[j] = s.build(f.Type)
+			}
+			m.Values[i] = e
+		case f.Array == Single:
+			m.Values[i] = l.defaults[i]
+		default:
+			m.Values[i] = cloneSlice(l.defaults[i])
+		}
+	}
+	return m
+}
+
+func (s *slab) clone(m *Message) *Message {
+	c := s.next(m.Type)
+	for i := range m.Type.Fields {
+		f := &m.Type.Fields[i]
+		switch v := m.Values[i].(type) {
+		case *Message:
+			c.Values[i] = s.clone(v)
+		case []*Message:
+			if len(v) == 0 {
+				c.Values[i] = v[:0:0]
+				continue
+			}
+			e := make([]*Message, len(v))
+			for j := range v {
+				if f.Array == FixedArray {
+					e[j] = s.clone(v[j])
+				} else {
+					e[j] = v[j].Clone()
+				}
+			}
+			c.Values[i] = e
+		default:
+			if f.Array == Single {
+				c.Values[i] = v
+			} else {
+				c.Values[i] = cloneSlice(v)
+			}
+		}
+	}
+	return c
+}
+
+// Equal reports whether a and b are of types with one name and hold the same
+// values. NaN equals NaN; a nil sequence equals an empty one.
+func Equal(a, b *Message) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Type != b.Type && a.Type.Name != b.Type.Name || len(a.Values) != len(b.Values) {
+		return false
+	}
+	for i := range a.Values {
+		if !equalValue(a.Values[i], b.Values[i]) {
+			return false
+		}
+	}
+	return true
+}

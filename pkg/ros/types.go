@@ -1,5 +1,7 @@
 package ros
 
+import "sync/atomic"
+
 // Kind is the kind of a field's element.
 type Kind uint8
 
@@ -61,7 +63,8 @@ type Type struct {
 	Fields    []Field
 	Constants []Constant
 
-	index map[string]int
+	index  map[string]int
+	layout atomic.Pointer[layout] // computed at first use
 }
 
 // ServiceType is a service type, such as std_srvs/srv/Trigger.
