@@ -31,6 +31,8 @@ type Sample struct {
 	Stamp   time.Time
 	Arrived time.Time
 	// Position and Velocity have one value per axis (SI units: m, rad, m/s, rad/s). Non-finite values make the actuator unobservable.
+	// An empty Velocity is derived from successive positions. Observe copies both: the caller may reuse them. A Sample handed
+	// to Stream or Check is the guard's own storage, valid only during that call.
 	Position []float64
 	Velocity []float64
 }
@@ -64,6 +66,16 @@ type Command struct {
 	MustMove bool
 }
 
+// String is the state's name as agent_msgs spells its constant, in lower case.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "invalid"
+}
+
+var stateNames = [...]string{"unknown", "holding", "sent", "in_flight", "paused", "canceling", "stopping", "settling", "fault", "estop"}
+
 // Outcome is how a command ended, judged at rest (or not: see AtRest).
 type Outcome struct {
 	Epoch  Epoch
@@ -95,26 +107,8 @@ const (
 	ReasonFeedbackLost Reason = "feedback_lost"
 	ReasonServerLost   Reason = "server_lost"
 	ReasonCheck        Reason = "check_failed"
+	// ReasonCommandFailed: Start or Stream of the command returned an error (Outcome.Err) or panicked.
+	ReasonCommandFailed Reason = "command_failed"
+	// ReasonRefused: the guard did not take the command at all; nothing was sent. Outcome.Err is a *StateError.
+	ReasonRefused Reason = "refused"
 )
-
-// The functions and types of this room (signatures fixed for its callers):
-//
-//	func DefaultConfig(name string) Config      every number of the rules, as a field with unit and default in its comment:
-//	                                            Axes []Axis{Name, Group, Angular/wrap}, Period, Window, thresholds per group, AcceptTimeout 2s, StallTime 5s,
-//	                                            FeedbackTimeout 1s, PauseCap 60s, CancelAnswer 1s, CancelResult 3s, StopTime 3s, Deceleration, SettleTime 3s, ControlPeriod 50ms
-//	func New(cfg GuardConfig) *Guard            GuardConfig{Clock (Now, NewTicker: real or fake), Logger, OnTransition func(Transition)}
-//	func (g *Guard) Add(cfg Config, d Driver) (*Actuator, error)
-//	func (g *Guard) Run(ctx) error              runs the actuators' goroutines until ctx ends, then stops all and waits for rest (bounded)
-//	func (g *Guard) States() []ActuatorState    {Name, State, Owner, Reason, LastFeedback} : a copy, cheap
-//	func (g *Guard) StopAll(ctx, reason string) error     returns when all measured at rest; else an error that names which are not
-//	func (g *Guard) Quiesce(ctx) error          like StopAll but stops only what a lease owns or what moves; nil only when every actuator is measured at rest
-//	func (g *Guard) EmergencyStop(on bool)      true latches; false only allows Reset
-//	func (g *Guard) Pause(source string) / Resume(source string)     source "operator" (~/pause) cancels and re-sends; others are the robot's own holds
-//	func (g *Guard) Reset(ctx) error            acknowledges faults and releases the e-stop latch if its inputs are false
-//	func (a *Actuator) Acquire(ctx, owner string) (*Lease, error)   ErrOwned, ErrEstop, ErrFault, ErrUnobservable (typed, with state and reason)
-//	func (l *Lease) Execute(ctx, Command) Outcome   ctx's end cancels the motion; returns only after rest or the proof that there is none
-//	func (l *Lease) Release()
-//	func (a *Actuator) Observe(Sample); Accepted(Epoch); Rejected(Epoch, error); Finished(Epoch, Reason, error)
-//	func (a *Actuator) CancelAnswered(Epoch, accepted bool); ServerLost(Epoch); Progress(Epoch) // feedback of the server
-//	func (a *Actuator) Foreign(publisher string)     a command from somebody else was seen
-//	func (a *Actuator) AtRest() (rest bool, since time.Time, newestStamp time.Time)
