@@ -1,0 +1,159 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// Invocation is how a call is made.
+type Invocation struct {
+	// After calls f in a goroutine of its own after d, as time.AfterFunc does; nil: time.AfterFunc.
+	After func(d time.Duration, f func()) (stop func() bool)
+	// TimeLimit bounds the call; 0: only ctx does.
+	TimeLimit time.Duration
+	// Grace is how long a call may go on after ctx or the limit has ended it: a skill needs it to bring its actuator to
+	// rest. Then the call is abandoned.
+	Grace time.Duration
+	// DryRun calls DryRunner.DryRun of skills instead; a skill without it is only said to be valid.
+	DryRun bool
+	// Late is told what an abandoned call observed in the end. It is called in the call's own goroutine.
+	Late func(Result)
+}
+
+// Ending says how a call came to its result.
+type Ending uint8
+
+// Endings.
+const (
+	Returned  Ending = iota // by itself
+	Panicked                // its panic was caught
+	Abandoned               // it did not return; what it observes later is ignored, and told to Late
+)
+
+// Invoke makes one call and always returns: with what the tool observed, with what its panic said, or without it when it hangs.
+// The result is sound: a kind when it failed, none when it did not, an interrupt only of the known ones.
+func Invoke(ctx context.Context, t Tool, s Spec, c Call, how Invocation) (Result, Ending) {
+	if how.After == nil {
+		how.After = func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if how.TimeLimit > 0 {
+		stop := how.After(how.TimeLimit, func() { cancel(limitError(how.TimeLimit)) })
+		defer stop()
+	}
+	type ended struct {
+		result Result
+		how    Ending
+	}
+	done := make(chan ended)
+	abandoned := make(chan struct{})
+	go func() {
+		r, e := call(ctx, t, s, c, how.DryRun)
+		select {
+		case done <- ended{r, e}:
+		case <-abandoned:
+			if how.Late != nil {
+				how.Late(r)
+			}
+		}
+	}()
+	var grace <-chan struct{}
+	over := ctx.Done()
+	for {
+		select {
+		case e := <-done:
+			return sound(e.result, s), e.how
+		case <-over:
+			over = nil
+			ch := make(chan struct{})
+			stop := how.After(how.Grace, func() { close(ch) })
+			defer stop()
+			grace = ch
+		case <-grace:
+			close(abandoned)
+			kind, why := Canceled, context.Cause(ctx)
+			if _, limit := why.(limitError); limit {
+				kind = Timeout
+			}
+			return Result{
+				ErrorKind: kind,
+				Content:   fmt.Sprintf("%s did not return within %v of its end (%v); it is abandoned and what it observes later is ignored", s.Name, how.Grace, why),
+				Source:    s.Source,
+			}, Abandoned
+		}
+	}
+}
+
+// limitError is the cause of a ctx that a tool's own time limit has ended.
+type limitError time.Duration
+
+func (l limitError) Error() string { return fmt.Sprintf("time limit of %v", time.Duration(l)) }
+
+// call runs the tool and catches its panic.
+func call(ctx context.Context, t Tool, s Spec, c Call, dry bool) (r Result, e Ending) {
+	defer func() {
+		if p := recover(); p != nil {
+			if c.Note != nil {
+				c.Note("panic", map[string]any{"tool": s.Name, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
+			}
+			r, e = Result{ErrorKind: Failed, Content: fmt.Sprintf("%s panicked: %v", s.Name, p), Source: s.Source}, Panicked
+		}
+	}()
+	if dry && s.Class == Skill {
+		if d, ok := t.(DryRunner); ok {
+			return d.DryRun(ctx, c), Returned
+		}
+		return Result{OK: true, Content: "dry run: the arguments are valid; nothing was sent", Source: s.Source}, Returned
+	}
+	r = t.Call(ctx, c)
+	if !r.OK && r.ErrorKind == "" {
+		if _, limit := context.Cause(ctx).(limitError); limit {
+			r.ErrorKind = Timeout
+		}
+	}
+	return r, Returned
+}
+
+// sound mends what a tool leaves contradictory, always towards failure.
+func sound(r Result, s Spec) Result {
+	if r.Source == "" {
+		r.Source = s.Source
+	}
+	switch {
+	case r.OK && r.ErrorKind != "":
+		r.OK = false
+	case !r.OK && r.ErrorKind == "":
+		r.ErrorKind = Failed
+	}
+	if !r.OK {
+		r.Passed = false
+		if !r.ErrorKind.Known() {
+			r.Content = fmt.Sprintf("%s: %s", r.ErrorKind, r.Content)
+			r.ErrorKind = Failed
+		}
+	}
+	return r
+}
+
+// Known says whether it is one of the contract's kinds.
+func (k ErrorKind) Known() bool {
+	switch k {
+	case UnknownTool, InvalidArguments, PermissionDenied, GeometryRefused, GuardRefused, Timeout, Canceled, ServerUnavailable,
+		ServerRejected, ServerFailed, NotAtRest, StaleState, Failed, DuplicateCall, PreconditionFailed, PostconditionFailed:
+		return true
+	}
+	return false
+}
+
+// NeverRan says that a call which failed so had no effect: it was refused before anything was sent.
+func (k ErrorKind) NeverRan() bool {
+	switch k {
+	case UnknownTool, InvalidArguments, PermissionDenied, GeometryRefused, GuardRefused, ServerUnavailable, ServerRejected,
+		DuplicateCall, PreconditionFailed:
+		return true
+	}
+	return false
+}
