@@ -1,0 +1,120 @@
+//go:build ros2
+
+package ros2
+
+// #include "shim.h"
+import "C"
+
+import (
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/tiiuae/rclgo/pkg/rclgo"
+
+	"agent_node/pkg/ros"
+)
+
+type publisher struct {
+	node    *Node
+	topic   string
+	support *support
+	id      string
+
+	mu      sync.Mutex // held while the C handle or the buffer is used
+	rcl     *rclgo.Publisher
+	handle  *C.rcl_publisher_t // nil once closed
+	message *cmessage
+}
+
+// CreatePublisher makes a publisher.
+func (n *Node) CreatePublisher(topic, typeName string, qos ros.QoS) (ros.Publisher, error) {
+	name, err := n.ResolveName(topic)
+	if err != nil {
+		return nil, fmt.Errorf("create publisher: %w", err)
+	}
+	s, err := n.types.messageSupport(typeName)
+	if err != nil {
+		return nil, fmt.Errorf("create publisher %s: %w", name, err)
+	}
+	p := &publisher{node: n, topic: name, support: s}
+	err = n.add("publisher", name, func() (entity, error) {
+		err := onThread(func() (err error) {
+			p.rcl, err = n.node.NewPublisher(name, s, &rclgo.PublisherOptions{Qos: qosToRcl(qos)})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if p.handle, err = publisherHandle(p.rcl); err != nil {
+			return nil, err
+		}
+		gid := C.an_publisher_gid(p.handle)
+		if err := check("rmw_get_gid_for_publisher", gid.result); err != nil {
+			return nil, err
+		}
+		p.id = gidString(&gid.gid)
+		p.message = newCMessage(s)
+		return p, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// gidString is a middleware's id of a publisher as text.
+func gidString(gid *[C.RMW_GID_STORAGE_SIZE]C.uint8_t) string {
+	return hex.EncodeToString(unsafe.Slice((*byte)(unsafe.Pointer(gid)), len(gid)))
+}
+
+func (p *publisher) Topic() string { return p.topic }
+
+func (p *publisher) Type() *ros.Type { return p.support.typ }
+
+func (p *publisher) ID() string { return p.id }
+
+func (p *publisher) Publish(m *ros.Message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.handle == nil {
+		return fmt.Errorf("publish on %s: %w", p.topic, ros.ErrClosed)
+	}
+	if err := p.message.set(m); err != nil {
+		return fmt.Errorf("publish on %s: %w", p.topic, err)
+	}
+	if err := check("rcl_publish", C.an_publish(p.handle, p.message.p)); err != nil {
+		return fmt.Errorf("publish on %s: %w", p.topic, err)
+	}
+	return nil
+}
+
+func (p *publisher) SubscriptionCount() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.handle == nil {
+		return 0
+	}
+	count := 0
+	if err := onThread(func() (err error) { count, err = p.rcl.GetSubscriptionCount(); return err }); err != nil {
+		return 0
+	}
+	return count
+}
+
+func (p *publisher) Close() error {
+	return p.node.end(p, func() error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.handle == nil {
+			return nil
+		}
+		p.handle = nil
+		p.message.free()
+		if err := onThread(p.rcl.Close); err != nil {
+			return fmt.Errorf("close publisher %s: %w", p.topic, err)
+		}
+		return nil
+	})
+}
