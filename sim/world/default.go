@@ -2,21 +2,21 @@ package world
 
 import "math"
 
-// Default is the flat that the built-in robot lives in: one room of 8 m by 6 m
+// Default is the flat that the built-in robot lives in: one room of 8 m by 5 m
 // with an inner wall between office and kitchen and a keep-out zone on the straight
 // line from the dock to the kitchen. The caller may change what it gets.
 func Default() *World {
 	const (
-		x0, x1, y0, y1 = -4.0, 4.0, -3.0, 3.0
+		x0, x1, y0, y1 = -4.0, 4.0, -2.5, 2.5
 		t              = 0.1 // outer walls' thickness
 		tall, desk     = 1.0, 0.4
 		edge           = 0.05 // of the objects
 	)
 	on := func(height float64) float64 { return height + edge/2 }
-	kitchen := Box{0.9, 2.4, 2.3, 2.9}
-	office := Box{-3.9, 1.0, -3.4, 2.2}
-	table := Box{2.65, -2.0, 3.45, -1.2}
-	shelf := Box{-2.2, -2.05, -1.95, -1.8}
+	kitchen := Box{0.7, 1.9, 2.1, 2.4}
+	office := Box{-3.9, 0.9, -3.4, 2.1}
+	table := Box{2.5, -1.75, 3.2, -1.05}
+	shelf := Box{-2.2, -2.15, -1.95, -1.9}
 	return &World{
 		Bounds:     Box{x0, y0, x1, y1},
 		Resolution: 0.05,
@@ -25,7 +25,7 @@ func Default() *World {
 			{"north wall", Box{x0, y1 - t, x1, y1}, tall},
 			{"west wall", Box{x0, y0 + t, x0 + t, y1 - t}, tall},
 			{"east wall", Box{x1 - t, y0 + t, x1, y1 - t}, tall},
-			{"inner wall", Box{-0.65, 1.5, -0.55, y1 - t}, tall},
+			{"inner wall", Box{-0.65, 1.3, -0.55, y1 - t}, tall},
 		},
 		Furniture: []Obstacle{
 			{"kitchen counter", kitchen, desk},
@@ -33,17 +33,17 @@ func Default() *World {
 			{"table", table, desk},
 			{"dock shelf", shelf, desk},
 		},
-		Zones: []Zone{{"keep-out", Box{-0.5, -0.25, 0.5, 0.5}}},
+		Zones: []Zone{{"keep-out", Box{-0.4, -0.15, 0.4, 0.4}}},
 		Places: []Place{
-			{"kitchen", Pose{1.6, 2.0, math.Pi / 2}, Surface{kitchen, desk}},
-			{"office", Pose{-3.0, 1.6, math.Pi}, Surface{office, desk}},
-			{"dock", Pose{-1.6, -1.4, 0}, Surface{shelf, desk}},
-			{"table", Pose{2.25, -1.6, 0}, Surface{table, desk}},
+			{"kitchen", Pose{1.4, 1.5, math.Pi / 2}, Surface{kitchen, desk}},
+			{"office", Pose{-3.0, 1.5, math.Pi}, Surface{office, desk}},
+			{"dock", Pose{-1.6, -1.5, 0}, Surface{shelf, desk}},
+			{"table", Pose{2.1, -1.4, 0}, Surface{table, desk}},
 		},
 		Objects: []Object{
-			{Name: "red cube", Shape: Cube, Size: edge, X: 2.80, Y: -1.45, Z: on(desk)},
-			{Name: "blue cube", Shape: Cube, Size: edge, X: 2.80, Y: -1.80, Z: on(desk)},
-			{Name: "green ball", Shape: Ball, Size: edge, X: -3.55, Y: 1.60, Z: on(desk)},
+			{Name: "red cube", Shape: Cube, Size: edge, X: 2.65, Y: -1.25, Z: on(desk)},
+			{Name: "blue cube", Shape: Cube, Size: edge, X: 2.65, Y: -1.60, Z: on(desk)},
+			{Name: "green ball", Shape: Ball, Size: edge, X: -3.55, Y: 1.50, Z: on(desk)},
 		},
 		Robot: Robot{
 			Radius: 0.22, Height: 0.25, WheelRadius: 0.06, WheelTrack: 0.36, LidarHeight: 0.27,
