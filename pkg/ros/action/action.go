@@ -2,6 +2,8 @@ package action
 
 import (
 	"encoding/hex"
+	"strconv"
+	"time"
 
 	"agent_node/pkg/ros"
 )
@@ -11,6 +13,9 @@ type GoalID [16]byte
 
 // String is the id in lower-case hex, without dashes.
 func (id GoalID) String() string { return hex.EncodeToString(id[:]) }
+
+// IsZero reports whether the id is all zeros, which names no goal.
+func (id GoalID) IsZero() bool { return id == GoalID{} }
 
 // Status is action_msgs/msg/GoalStatus's.
 type Status int8
@@ -29,10 +34,32 @@ const (
 // Terminal reports whether a goal in this state has ended.
 func (s Status) Terminal() bool { return s >= StatusSucceeded }
 
+// String is the state's name.
+func (s Status) String() string {
+	switch s {
+	case StatusUnknown:
+		return "unknown"
+	case StatusAccepted:
+		return "accepted"
+	case StatusExecuting:
+		return "executing"
+	case StatusCanceling:
+		return "canceling"
+	case StatusSucceeded:
+		return "succeeded"
+	case StatusCanceled:
+		return "canceled"
+	case StatusAborted:
+		return "aborted"
+	}
+	return "status " + strconv.Itoa(int(s))
+}
+
 // CancelCode is action_msgs/srv/CancelGoal's return code.
 type CancelCode int8
 
-// Cancel return codes.
+// Cancel return codes. As in rcl_action, a goal that is already canceling cannot be
+// canceled again: it answers CancelGoalTerminated.
 const (
 	CancelNone           CancelCode = 0
 	CancelRejected       CancelCode = 1
@@ -40,43 +67,60 @@ const (
 	CancelGoalTerminated CancelCode = 3
 )
 
+// String is the code's meaning.
+func (c CancelCode) String() string {
+	switch c {
+	case CancelNone:
+		return "canceling"
+	case CancelRejected:
+		return "cancel rejected"
+	case CancelUnknownGoal:
+		return "unknown goal"
+	case CancelGoalTerminated:
+		return "goal terminated or canceling already"
+	}
+	return "cancel code " + strconv.Itoa(int(c))
+}
+
 // Outcome is how a goal ended at its server.
 type Outcome struct {
 	Status Status
 	Result *ros.Message
 }
 
-// The functions and types of this room (signatures fixed for its callers):
-//
-//	type ServerConfig struct {
-//		Name, Type    string
-//		ResultTimeout time.Duration            // 0: 15 min, as rcl_action's
-//		Goal     func(id GoalID, goal *ros.Message) bool // accept? called once per new id; must not block
-//		Accepted func(h *Handle)              // runs in a goroutine of its own, after the response was sent and ACCEPTED published;
-//		                                      // when it returns without a terminal call, or panics, the goal is aborted
-//		Cancel   func(h *Handle) bool         // accept the cancel? nil: always. Must not block
-//	}
-//	func NewServer(node ros.Node, cfg ServerConfig) (*Server, error)
-//	func (s *Server) Close(ctx context.Context) error   // refuses new goals, cancels every handle's context, waits for the handlers
-//	                                                    // until ctx ends, aborts what is left, then takes the interfaces down
-//	func (h *Handle) ID() GoalID; Goal() *ros.Message; AcceptedAt() ros.Time
-//	func (h *Handle) Context() context.Context // ends when the server closes; not on cancel
-//	func (h *Handle) Canceling() <-chan struct{} // closed when a cancel was accepted
-//	func (h *Handle) Execute()                 // ACCEPTED -> EXECUTING
-//	func (h *Handle) Feedback(m *ros.Message) error
-//	func (h *Handle) Succeed(result *ros.Message) error; Abort(...); Canceled(...) // exactly one wins, the others return an error
-//	func (h *Handle) Status() Status
-//
-//	func NewClient(node ros.Node, name, typeName string) (*Client, error)
-//	func (c *Client) Type() *ros.ActionType
-//	func (c *Client) Ready() bool; WaitReady(ctx) error; Close() error
-//	type GoalOptions struct{ Feedback func(*ros.Message); Status func(Status) }
-//	func (c *Client) Send(ctx context.Context, goal *ros.Message, o GoalOptions) (*Goal, error)
-//	    // waits for the answer: ErrRejected; when ctx ends first, the goal is remembered and canceled as soon as
-//	    // its acceptance arrives (no orphan), and ctx's error is returned
-//	func (g *Goal) ID() GoalID
-//	func (g *Goal) Cancel(ctx) (CancelCode, error)
-//	func (g *Goal) Result(ctx) (Outcome, error)   // the terminal outcome. When the status topic says terminal but get_result is not
-//	                                              // answered within 5 s, or the server vanished or forgot the goal (status 0), a typed error
-//	func (g *Goal) Done() <-chan struct{}
-//	func CancelAll(ctx, node, name) error
+// DefaultResultTimeout is how long a server keeps the result of a goal that has ended.
+const DefaultResultTimeout = 15 * time.Minute
+
+// names are the absolute names of an action's interfaces.
+type names struct{ sendGoal, cancelGoal, getResult, feedback, status string }
+
+// namesOf resolves the action's own name first, so that a remapping of the action's name
+// moves all five; each may still be remapped by itself.
+func namesOf(node ros.Node, name string) (names, error) {
+	n, err := node.ResolveName(name)
+	if err != nil {
+		return names{}, err
+	}
+	n += "/_action/"
+	return names{n + "send_goal", n + "cancel_goal", n + "get_result", n + "feedback", n + "status"}, nil
+}
+
+const (
+	cancelType = "action_msgs/srv/CancelGoal"
+	statusType = "action_msgs/msg/GoalStatusArray"
+)
+
+// feedbackQoS and statusQoS are rcl_action's defaults.
+func feedbackQoS() ros.QoS { return ros.QoS{Depth: 10} }
+func statusQoS() ros.QoS   { return ros.LatchedQoS() }
+
+// goalID reads the unique_identifier_msgs/msg/UUID at a path.
+func goalID(m *ros.Message, path string) (id GoalID) {
+	u, err := m.Get(path + ".uuid")
+	if b, ok := u.([]uint8); err == nil && ok {
+		copy(id[:], b)
+	}
+	return id
+}
+
+func (id GoalID) fields() map[string]any { return map[string]any{"uuid": id[:]} }

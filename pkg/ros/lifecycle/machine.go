@@ -75,7 +75,8 @@ type Machine struct {
 
 	mu    sync.Mutex
 	state State
-	busy  bool
+	// under is closed when the transition under way ends; nil while the node rests.
+	under chan struct{}
 
 	remote remote
 }
@@ -115,12 +116,28 @@ func (m *Machine) Activate(ctx context.Context) error { return m.Trigger(ctx, Ac
 // Deactivate leads from active to inactive.
 func (m *Machine) Deactivate(ctx context.Context) error { return m.Trigger(ctx, Deactivate) }
 
-// Shutdown leads from any primary state to finalized. In finalized it does nothing.
+// Shutdown leads from any primary state to finalized. It waits for a transition that
+// is under way, and does nothing in finalized.
 func (m *Machine) Shutdown(ctx context.Context) error {
-	if m.State() == Finalized {
-		return nil
+	for {
+		m.mu.Lock()
+		state, under := m.state, m.under
+		m.mu.Unlock()
+		switch {
+		case under != nil:
+			select {
+			case <-under:
+			case <-ctx.Done():
+				return &Error{Transition: "shutdown", From: state, State: state, Err: errors.Join(ErrBusy, ctx.Err())}
+			}
+		case state == Finalized:
+			return nil
+		default:
+			if err := m.TriggerLabel(ctx, "shutdown"); !errors.Is(err, ErrBusy) {
+				return err
+			}
+		}
 	}
-	return m.TriggerLabel(ctx, "shutdown")
 }
 
 // Trigger makes a transition and waits for its callback. A nil error means that the
@@ -139,18 +156,19 @@ func (m *Machine) change(ctx context.Context, what string, find func(State) (edg
 	from := m.state
 	e, ok := find(from)
 	switch {
-	case m.busy:
+	case m.under != nil:
 		m.mu.Unlock()
 		return &Error{Transition: what, From: from, State: from, Err: ErrBusy}
 	case !ok:
 		m.mu.Unlock()
 		return &Error{Transition: what, From: from, State: from, Err: ErrIllegal}
 	}
-	m.busy = true
+	m.under = make(chan struct{})
 	m.mu.Unlock()
 	defer func() {
 		m.mu.Lock()
-		m.busy = false
+		close(m.under)
+		m.under = nil
 		m.mu.Unlock()
 	}()
 
@@ -230,7 +248,7 @@ func outcomeOf(err error) outcome {
 	}
 }
 
-// enter moves along the edge and tells everybody. Only the goroutine that has set busy calls it.
+// enter moves along the edge and tells everybody. Only the goroutine whose transition is under way calls it.
 func (m *Machine) enter(e edge) {
 	m.mu.Lock()
 	m.state = e.to
