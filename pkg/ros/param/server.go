@@ -21,7 +21,7 @@ type Config struct {
 	// is taken for a double, and an empty list for an empty array of any type.
 	Overrides map[string]Value
 	// SimTime is told the value of use_sim_time when the server starts and before it
-	// changes; its error refuses the change. nil: the parameter changes nothing.
+	// changes; its error refuses the change. nil: the node is told, if it is a ros.SimTimeSetter.
 	SimTime func(on bool) error
 }
 
@@ -69,6 +69,9 @@ func New(node ros.Node, cfg Config) (*Server, error) {
 	}
 	for name := range cfg.Overrides {
 		s.unused[name] = true
+	}
+	if setter, ok := node.(ros.SimTimeSetter); ok && s.simTime == nil {
+		s.simTime = setter.UseSimTime
 	}
 	if err := s.remote.start(s); err != nil {
 		return nil, errors.Join(err, s.Close())
