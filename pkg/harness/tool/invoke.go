@@ -51,14 +51,18 @@ func Invoke(ctx context.Context, t Tool, s Spec, c Call, how Invocation) (Result
 	done := make(chan ended)
 	abandoned := make(chan struct{})
 	go func() {
-		r, e := call(ctx, t, s, c, how.DryRun)
-		select {
-		case done <- ended{r, e}:
-		case <-abandoned:
-			if how.Late != nil {
-				how.Late(r)
+		// Sent by defer, so that a tool that ends its goroutine (runtime.Goexit) is heard of, too.
+		e := ended{Result{ErrorKind: Failed, Content: s.Name + " ended its goroutine without a result", Source: s.Source}, Panicked}
+		defer func() {
+			select {
+			case done <- e:
+			case <-abandoned:
+				if how.Late != nil {
+					how.Late(e.result)
+				}
 			}
-		}
+		}()
+		e.result, e.how = call(ctx, t, s, c, how.DryRun)
 	}()
 	var grace <-chan struct{}
 	over := ctx.Done()

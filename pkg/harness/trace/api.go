@@ -8,25 +8,29 @@ import (
 
 // Event is one record. Data is a JSON object; docs/trace.md lists the kinds and their data.
 type Event struct {
-	Seq     uint64          `json:"seq"` // from 1, given by the log
-	Time    time.Time       `json:"time"`
-	Session string          `json:"session"`
-	Kind    string          `json:"kind"`
-	CallID  string          `json:"call_id,omitempty"`
-	Data    json.RawMessage `json:"data"`
-	Prev    string          `json:"prev"` // hash of the line before; 64 zeros in the first
-	Hash    string          `json:"hash"` // SHA-256 of this line up to and without `,"hash":`
+	Seq     uint64    `json:"seq"` // from 1, given by the log
+	Time    time.Time `json:"time"`
+	Session string    `json:"session"`
+	Kind    string    `json:"kind"`
+	CallID  string    `json:"call_id,omitempty"`
+	// Phase and State of the session after this event; empty where it does not concern them.
+	Phase string          `json:"phase,omitempty"`
+	State string          `json:"state,omitempty"`
+	Data  json.RawMessage `json:"data"`
+	Prev  string          `json:"prev"` // hash of the line before; 64 zeros in the first
+	Hash  string          `json:"hash"` // SHA-256 of this line up to and without `,"hash":`
 }
 
 // Sink opens one log per session.
 type Sink interface {
+	// Open begins the log of a session; a session has one log only, so a second Open of the same is an error.
 	Open(session string) (Log, error)
 }
 
 // Log is the record of one session. It is safe for concurrent use; the order of Append is the order of the record.
 type Log interface {
-	// Append adds an event (Seq, Prev and Hash are the log's). An error sticks: once a record
-	// could not be written, every later Append and Flush fails with it.
+	// Append adds an event (Seq, Session, Prev and Hash are the log's). It keeps nothing of e. An error sticks: once a
+	// record could not be written, every later Append and Flush fails with it.
 	Append(e Event) error
 	// Flush returns when everything appended before is with the operating system (with Fsync: on the disk).
 	Flush(ctx context.Context) error
@@ -34,4 +38,17 @@ type Log interface {
 	Name() string
 	// Close flushes and ends the log.
 	Close() error
+}
+
+// ValidSession says whether a session's name can be a file's: 1 to 64 letters, digits, '-' and '_'.
+func ValidSession(name string) bool {
+	if len(name) == 0 || len(name) > 64 {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,89 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+const (
+	redacted = "[redacted]"
+	// minSecret: shorter texts would be found everywhere.
+	minSecret = 4
+)
+
+// Redactor takes secrets out of text and JSON. The zero value and nil know none.
+type Redactor struct {
+	secrets []string
+	forms   [][]byte // as they look inside JSON, longest first
+}
+
+// NewRedactor knows the given secrets; those shorter than four bytes are ignored.
+func NewRedactor(secrets []string) *Redactor {
+	r := &Redactor{}
+	for _, s := range secrets {
+		s = strings.TrimSpace(s)
+		if len(s) < minSecret || slices.Contains(r.secrets, s) {
+			continue
+		}
+		r.secrets = append(r.secrets, s)
+		// A secret may stand in a text, in a text inside a text (arguments), and escaped as encoding/json does.
+		once := inner(AppendString(nil, s))
+		twice := inner(AppendString(nil, string(once)))
+		html, err := json.Marshal(s)
+		if err != nil {
+			html = once
+		}
+		for _, form := range [][]byte{[]byte(s), once, twice, inner(html)} {
+			if !slices.ContainsFunc(r.forms, func(f []byte) bool { return bytes.Equal(f, form) }) {
+				r.forms = append(r.forms, form)
+			}
+		}
+	}
+	longer := func(a, b int) int { return b - a }
+	slices.SortStableFunc(r.secrets, func(a, b string) int { return longer(len(a), len(b)) })
+	slices.SortStableFunc(r.forms, func(a, b []byte) int { return longer(len(a), len(b)) })
+	return r
+}
+
+func inner(quoted []byte) []byte { return bytes.Trim(quoted, `"`) }
+
+// Text without secrets.
+func (r *Redactor) Text(s string) string {
+	if r == nil {
+		return s
+	}
+	for _, secret := range r.secrets {
+		if strings.Contains(s, secret) {
+			s = strings.ReplaceAll(s, secret, redacted)
+		}
+	}
+	return s
+}
+
+// Holds says whether a secret is in the text.
+func (r *Redactor) Holds(s string) bool {
+	if r == nil {
+		return false
+	}
+	return slices.ContainsFunc(r.secrets, func(secret string) bool { return strings.Contains(s, secret) })
+}
+
+// JSON without secrets: still valid JSON.
+func (r *Redactor) JSON(b []byte) []byte {
+	if r == nil {
+		return b
+	}
+	found := false
+	for _, form := range r.forms {
+		if bytes.Contains(b, form) {
+			found = true
+			b = bytes.ReplaceAll(b, form, []byte(redacted))
+		}
+	}
+	if found && !json.Valid(b) {
+		return []byte(`{"redacted":true}`)
+	}
+	return b
+}

@@ -1,0 +1,141 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ShowOptions of Show.
+type ShowOptions struct {
+	// Full shows all data of every event; else long texts are shortened.
+	Full bool
+}
+
+// Show writes a log for people, one event a line, and what is wrong with it at the end.
+func Show(w io.Writer, r io.Reader, opt ShowOptions) (Report, error) {
+	var start time.Time
+	rep, err := Read(r, func(e Event) error {
+		if start.IsZero() {
+			start = e.Time
+			if _, err := fmt.Fprintf(w, "session %s, %s\n", e.Session, e.Time.Format(time.RFC3339)); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintln(w, showEvent(e, start, opt))
+		return err
+	})
+	if err != nil {
+		return rep, err
+	}
+	for _, p := range rep.Problems {
+		if _, err := fmt.Fprintf(w, "PROBLEM line %d: %s\n", p.Line, p.Message); err != nil {
+			return rep, err
+		}
+	}
+	if rep.Torn != nil {
+		_, err = fmt.Fprintf(w, "torn last line %d (%d bytes): the process was killed while writing\n", rep.Torn.Line, rep.Torn.Bytes)
+	}
+	if err == nil && !rep.Complete {
+		_, err = fmt.Fprintln(w, "no end: the session was cut off, or is still running")
+	}
+	return rep, err
+}
+
+// leading fields are shown first, in this order; the others follow by name.
+var leading = []string{
+	"task", "outcome", "reason", "step", "next", "text", "answer", "calls", "tool", "arguments", "permission", "ok", "passed", "error_kind", "content",
+	"criterion", "evidence", "message", "usage",
+}
+
+// bulky fields are left out unless all is wanted: they repeat what other events show, or nobody reads them on a screen.
+var bulky = map[string]bool{"system": true, "tools": true, "stack": true, "whole": true}
+
+func showEvent(e Event, start time.Time, opt ShowOptions) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%9.3f %5d %-12s", e.Time.Sub(start).Seconds(), e.Seq, e.Kind)
+	if e.Phase != "" || e.State != "" {
+		fmt.Fprintf(&b, " [%s/%s]", e.State, e.Phase)
+	}
+	if e.CallID != "" {
+		fmt.Fprintf(&b, " %s", visible(e.CallID))
+	}
+	var data map[string]json.RawMessage
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		fmt.Fprintf(&b, " %s", short(string(e.Data), opt))
+		return b.String()
+	}
+	keys := make([]string, 0, len(data))
+	for _, k := range leading {
+		if _, ok := data[k]; ok {
+			keys = append(keys, k)
+		}
+	}
+	first := len(keys)
+	for k := range data {
+		if !contains(leading, k) {
+			keys = append(keys, k)
+		}
+	}
+	sort.Strings(keys[first:])
+	for _, k := range keys {
+		if bulky[k] && !opt.Full {
+			continue
+		}
+		fmt.Fprintf(&b, " %s=%s", visible(k), short(showValue(data[k]), opt))
+	}
+	return b.String()
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// showValue shows plain texts without quotes where nothing is lost by that.
+func showValue(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		if s != "" && !strings.ContainsAny(s, " =\"\n\t") {
+			return visible(s)
+		}
+		return fmt.Sprintf("%q", s)
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) == nil {
+		return visible(compact.String())
+	}
+	return visible(string(raw))
+}
+
+const shownBytes = 240
+
+func short(s string, opt ShowOptions) string {
+	if opt.Full || len(s) <= shownBytes {
+		return s
+	}
+	end := shownBytes
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s… (%d bytes)", s[:end], len(s))
+}
+
+// visible keeps what a model or a tool wrote from steering the terminal of whoever reads the trace.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '·'
+		}
+		return r
+	}, s)
+}
