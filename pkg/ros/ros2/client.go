@@ -98,12 +98,17 @@ func (c *client) Type() *ros.ServiceType { return c.support.typ }
 func (c *client) Ready() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.ready()
+}
+
+// ready is Ready under the lock.
+func (c *client) ready() bool {
 	if c.closed {
 		return false
 	}
 	flag := C.an_server_is_available(c.node.handle, c.handle)
 	if err := check("rcl_service_server_is_available", flag.result); err != nil {
-		c.node.logger.Error("cannot look for a server", "service", c.service, "error", err)
+		c.node.logger.Error("cannot look for a server", "service", c.service, "err", err)
 		return false
 	}
 	return bool(flag.value)
@@ -125,9 +130,9 @@ func (c *client) WaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w for service %s: %w", ros.ErrNotReady, c.service, ctx.Err())
+			return fmt.Errorf("wait for service %s: %w: %w", c.service, ros.ErrNotReady, ctx.Err())
 		case <-c.gone:
-			return fmt.Errorf("client %s: %w", c.service, ros.ErrClosed)
+			return fmt.Errorf("wait for service %s: %w", c.service, ros.ErrClosed)
 		case <-timer.C:
 		}
 		pause = min(2*pause, lastLook)
@@ -164,6 +169,9 @@ func (c *client) send(request *ros.Message) (int64, <-chan *ros.Message, error) 
 	defer c.mu.Unlock()
 	if c.closed {
 		return 0, nil, ros.ErrClosed
+	}
+	if !c.ready() { // the request would be lost without a word
+		return 0, nil, ros.ErrNotReady
 	}
 	if err := c.request.set(request); err != nil {
 		return 0, nil, err

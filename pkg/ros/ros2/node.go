@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -77,7 +78,7 @@ func NewNode(name string, o Options) (*Node, error) {
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.clock = ros.NewNodeClock(ros.SystemClock{})
-	if o.UseSimTime {
+	if on, _ := names.Params["use_sim_time"].(bool); on || o.UseSimTime {
 		if err := n.UseSimTime(true); err != nil {
 			return nil, errors.Join(err, n.Close())
 		}
@@ -142,6 +143,9 @@ func (n *Node) Namespace() string { return n.names.Namespace }
 // ResolveName expands a name and applies the remaps for topics; services are remapped by
 // their own rules, too, when they are created.
 func (n *Node) ResolveName(name string) (string, error) { return n.names.Topic(name) }
+
+// Params are the node's initial parameters from its arguments, by name.
+func (n *Node) Params() map[string]any { return n.names.Params }
 
 // Types finds the interface types that are installed.
 func (n *Node) Types() ros.TypeSource { return n.types }
@@ -214,4 +218,14 @@ func (n *Node) end(e entity, f func() error) error {
 	n.entities = slices.DeleteFunc(n.entities, func(other entity) bool { return other == e })
 	n.mu.Unlock()
 	return f()
+}
+
+// guard runs a callback of the program; its panic is logged and ends that call only.
+func (n *Node) guard(what, name string, f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			n.logger.Error("panic in "+what, "name", name, "panic", r, "stack", string(debug.Stack()))
+		}
+	}()
+	f()
 }

@@ -24,7 +24,7 @@ type Options struct {
 	Domain int
 	// Logger is what Node.Logger returns, with the node's name added; nil for slog's default.
 	Logger *slog.Logger
-	// UseSimTime makes the node's clock follow /clock from the start.
+	// UseSimTime makes the node's clock follow /clock from the start, as the parameter use_sim_time in Args does.
 	UseSimTime bool
 	// Types may be shared by several nodes of a process; nil: the node looks at AMENT_PREFIX_PATH itself.
 	Types *Types

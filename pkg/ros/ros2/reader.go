@@ -56,7 +56,7 @@ func (r *reader) run(m *cmessage, take func(*cmessage) (bool, error)) {
 			}
 			var err error
 			if more, err = take(m); err != nil {
-				r.node.logger.Error("a message could not be taken", "from", r.what, "error", err)
+				r.node.logger.Error("a message could not be taken", "from", r.what, "err", err)
 				failures++
 				more = failures < failuresInARow
 			}

@@ -6,7 +6,6 @@ package ros2
 import "C"
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -40,14 +39,14 @@ type service struct {
 	queue   *queue[request]
 	reader  *reader
 	places  chan struct{}
-	ctx     context.Context // ends with the service or the node
-	cancel  context.CancelFunc
+	gone    chan struct{} // closed by Close
 
 	mu       sync.Mutex // held while the C handle or the response buffer is used outside of the reader
 	rcl      *rclgo.Service
 	handle   *C.rcl_service_t
 	response *cmessage
-	closed   bool
+	serving  int  // requests whose handlers run
+	closed   bool // no more requests; the C side ends with the last handler
 }
 
 type request struct {
@@ -68,8 +67,8 @@ func (n *Node) CreateService(name, typeName string, handler ros.ServiceHandler) 
 	s := &service{
 		node: n, service: name, support: t, handler: handler,
 		queue: newQueue[request](requestsWaiting), places: make(chan struct{}, requestsServed),
+		gone: make(chan struct{}),
 	}
-	s.ctx, s.cancel = context.WithCancel(n.ctx)
 	err = n.add("service", name, func() (entity, error) {
 		err := onThread(func() (err error) {
 			s.rcl, err = n.node.NewService(name, t, &rclgo.ServiceOptions{Qos: serviceQoS()}, nil)
@@ -92,7 +91,6 @@ func (n *Node) CreateService(name, typeName string, handler ros.ServiceHandler) 
 		return s, nil
 	})
 	if err != nil {
-		s.cancel()
 		return nil, err
 	}
 	return s, nil
@@ -123,31 +121,57 @@ func (s *service) serve() {
 		}
 		select {
 		case s.places <- struct{}{}:
-			s.node.callbacks.Go(func() { s.answer(r) })
-		case <-s.ctx.Done():
+		case <-s.gone:
 			return
 		}
+		if !s.begin() {
+			return
+		}
+		s.node.callbacks.Go(func() {
+			s.node.guard("service", s.service, func() { s.answer(r) })
+			if err := s.finish(); err != nil {
+				s.node.logger.Error("a service did not close", "service", s.service, "err", err)
+			}
+		})
 	}
 }
 
+func (s *service) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.serving++
+	return true
+}
+
+func (s *service) finish() error {
+	s.mu.Lock()
+	s.serving--
+	last := s.closed && s.serving == 0
+	s.mu.Unlock()
+	if last {
+		return s.node.end(s, s.release)
+	}
+	return nil
+}
+
 func (s *service) answer(r request) {
-	ctx, call := ros.NewServiceCall(s.ctx, func() { <-s.places })
+	ctx, call := ros.NewServiceCall(s.node.ctx, func() { <-s.places })
 	defer call.Finish()
 	response, err := s.handler(ctx, r.message)
 	if err == nil {
 		err = s.send(r.id, response)
 	}
 	if err != nil {
-		s.node.logger.Error("a request gets no response", "service", s.service, "error", err)
+		s.node.logger.Error("a request gets no response", "service", s.service, "err", err)
 	}
 }
 
 func (s *service) send(id C.rmw_request_id_t, response *ros.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return ros.ErrClosed
-	}
 	if err := s.response.set(response); err != nil {
 		return err
 	}
@@ -158,22 +182,32 @@ func (s *service) Service() string { return s.service }
 
 func (s *service) Type() *ros.ServiceType { return s.support.typ }
 
+// Close takes no more requests. Those that are being served still get their responses; the service
+// leaves the graph with the last of them.
 func (s *service) Close() error {
 	s.mu.Lock()
-	already := s.closed
+	already, idle := s.closed, s.serving == 0
 	s.closed = true
 	s.mu.Unlock()
 	if already {
 		return nil
 	}
-	s.cancel()
+	close(s.gone)
 	s.queue.close()
-	return s.node.end(s, func() error {
-		err := errors.Join(s.reader.stop(), onThread(s.rcl.Close))
-		s.response.free()
-		if err != nil {
-			return fmt.Errorf("close service %s: %w", s.service, err)
-		}
-		return nil
-	})
+	if err := s.reader.stop(); err != nil {
+		return fmt.Errorf("close service %s: %w", s.service, err)
+	}
+	if idle {
+		return s.node.end(s, s.release)
+	}
+	return nil
+}
+
+// release ends the C side, when nobody uses it any more.
+func (s *service) release() error {
+	s.response.free()
+	if err := onThread(s.rcl.Close); err != nil {
+		return fmt.Errorf("close service %s: %w", s.service, err)
+	}
+	return nil
 }

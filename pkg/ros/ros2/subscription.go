@@ -94,7 +94,7 @@ func (s *subscription) deliver() {
 		if !ok {
 			return
 		}
-		s.callback(r)
+		s.node.guard("subscription", s.topic, func() { s.callback(r) })
 	}
 }
 
@@ -115,6 +115,7 @@ func (s *subscription) PublisherCount() int {
 	return count
 }
 
+// Close drops what is still queued. It does not wait for a callback that runs, which may be its caller.
 func (s *subscription) Close() error {
 	s.mu.Lock()
 	already := s.closed
