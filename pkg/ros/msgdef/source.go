@@ -1,0 +1,202 @@
+package msgdef
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"agent_node/msgs"
+	"agent_node/pkg/ros"
+	"agent_node/sim/interfaces"
+)
+
+//go:embed std
+var std embed.FS
+
+// Tree is a file tree with definitions.
+type Tree struct {
+	FS fs.FS
+	// Package is the package whose folders msg, srv and action are the tree's roots;
+	// empty where the tree has a folder for each package, as <prefix>/share has.
+	Package string
+}
+
+// Source finds types in trees; the first tree that has a definition counts. It
+// implements ros.TypeSource and is safe for concurrent use.
+type Source struct {
+	trees []Tree
+
+	mu       sync.Mutex
+	messages map[string]*ros.Type
+	services map[string]*ros.ServiceType
+	actions  map[string]*ros.ActionType
+	pending  map[string]bool // messages being resolved, to see a cycle
+	sizes    map[*ros.Type]int
+}
+
+var _ ros.TypeSource = (*Source)(nil)
+
+// NewSource makes a source over trees.
+func NewSource(trees ...Tree) *Source {
+	return &Source{
+		trees:    trees,
+		messages: make(map[string]*ros.Type),
+		services: make(map[string]*ros.ServiceType),
+		actions:  make(map[string]*ros.ActionType),
+		pending:  make(map[string]bool),
+		sizes:    make(map[*ros.Type]int),
+	}
+}
+
+// EmbeddedTrees are the trees that Embedded reads.
+func EmbeddedTrees() []Tree {
+	common, err := fs.Sub(std, "std")
+	if err != nil {
+		panic(err) // the folder's name is a valid path
+	}
+	return []Tree{{FS: common}, {FS: msgs.FS, Package: "agent_msgs"}, {FS: interfaces.FS}}
+}
+
+// Embedded is a new source over the definitions that need no ROS. Types of two sources
+// are different pointers: make one and share it.
+func Embedded() *Source { return NewSource(EmbeddedTrees()...) }
+
+// Message finds a message type, those inside of services and actions
+// (pkg/srv/Name_Request, pkg/action/Name_Goal, …) included.
+func (s *Source) Message(name string) (*ros.Type, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.message(name)
+}
+
+// Service finds a service type, the two of an action included.
+func (s *Source) Service(name string) (*ros.ServiceType, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.service(name)
+}
+
+// Action finds an action type.
+func (s *Source) Action(name string) (*ros.ActionType, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.action(name)
+}
+
+// splitName cuts pkg/kind/Name.
+func splitName(full string) (pkg, kind, name string, err error) {
+	parts := strings.Split(full, "/")
+	if len(parts) != 3 || !packageName.MatchString(parts[0]) || parts[2] == "" {
+		return "", "", "", unknown(full, "want package/msg/Name, package/srv/Name or package/action/Name")
+	}
+	return parts[0], parts[1], parts[2], nil
+}
+
+// read gives the text of a definition and the file's name for errors.
+func (s *Source) read(pkg, kind, name string) (text, file string, err error) {
+	file = pkg + "/" + kind + "/" + name + "." + kind
+	full := pkg + "/" + kind + "/" + name
+	if !messageName.MatchString(name) {
+		return "", "", unknown(full, "no type is named so")
+	}
+	for _, t := range s.trees {
+		path := file
+		if t.Package != "" {
+			if t.Package != pkg {
+				continue
+			}
+			path = strings.TrimPrefix(file, pkg+"/")
+		}
+		data, err := fs.ReadFile(t.FS, path)
+		switch {
+		case err == nil:
+			return string(data), file, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", "", &ParseError{File: file, Err: err}
+		}
+	}
+	return "", "", unknown(full, "no definition found")
+}
+
+func (s *Source) message(full string) (*ros.Type, error) {
+	if t, ok := s.messages[full]; ok {
+		return t, nil
+	}
+	pkg, kind, name, err := splitName(full)
+	if err != nil {
+		return nil, err
+	}
+	base, _, inner := strings.Cut(name, "_")
+	switch {
+	case kind == "msg":
+		return s.messageFile(pkg, name)
+	case kind == "srv" && inner:
+		_, err = s.service(pkg + "/srv/" + base)
+	case kind == "action" && inner:
+		_, err = s.action(pkg + "/action/" + base)
+	default:
+		return nil, unknown(full, "not a message")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := s.messages[full]; ok {
+		return t, nil
+	}
+	return nil, unknown(full, "no such part of "+base)
+}
+
+func (s *Source) messageFile(pkg, name string) (*ros.Type, error) {
+	full := pkg + "/msg/" + name
+	text, file, err := s.read(pkg, "msg", name)
+	if err != nil {
+		return nil, err
+	}
+	sections, err := parse(file, pkg, text, 1)
+	if err != nil {
+		return nil, err
+	}
+	if s.pending[full] {
+		return nil, &ParseError{File: file, Reason: full + " contains itself"}
+	}
+	if len(s.pending) >= ros.MaxNesting {
+		return nil, &ParseError{File: file, Reason: fmt.Sprintf("nested deeper than %d", ros.MaxNesting)}
+	}
+	s.pending[full] = true
+	defer delete(s.pending, full)
+	return s.build(full, file, pkg, sections[0])
+}
+
+// build makes and keeps the type of a section.
+func (s *Source) build(full, file, pkg string, sec section) (*ros.Type, error) {
+	fields := make([]ros.Field, len(sec.fields))
+	size := 0
+	for i := range sec.fields {
+		f := &sec.fields[i]
+		fields[i] = f.Field
+		one := 1
+		if f.nested != "" {
+			nested, err := s.message(f.nested)
+			if f.nested == pkg+"/msg/Header" && errors.Is(err, ros.ErrUnknownType) {
+				nested, err = s.message("std_msgs/msg/Header") // the old short name
+			}
+			if err != nil {
+				return nil, &ParseError{File: file, Line: f.line, Err: err}
+			}
+			fields[i].Type = nested
+			one = 1 + s.sizes[nested]
+		}
+		if f.Array == ros.FixedArray {
+			one *= f.Size // neither factor is above maxArray
+		}
+		if size += one; size > maxArray {
+			return nil, &ParseError{File: file, Line: f.line, Reason: fmt.Sprintf("%s has more than %d values", full, maxArray)}
+		}
+	}
+	t := ros.NewType(full, fields, sec.constants)
+	s.messages[full], s.sizes[t] = t, size
+	return t, nil
+}
