@@ -1,0 +1,50 @@
+package budget
+
+// Tokens are bounded by bytes: a token of every tokenizer in use stands for one byte of text or more, and the
+// endpoint's template adds a few per message and per tool.
+const (
+	perMessage  = 12
+	perTool     = 24
+	perRequest  = 64
+	bytesPerTok = 3 // of an ordinary text, for accounts where no endpoint counts
+)
+
+// Size of a request as far as its tokens go; sizes add up, so that a growing history is counted once.
+type Size struct {
+	Bytes    uint64
+	Messages uint64
+	Tools    uint64
+}
+
+// Bound is an upper bound of the request's tokens.
+func (s Size) Bound() uint64 {
+	return add(s.Bytes, perRequest+s.Messages*perMessage+s.Tools*perTool)
+}
+
+// Estimate is what such a request ordinarily counts, for models whose endpoint reports no usage.
+func (s Size) Estimate() uint64 {
+	return s.Bytes/bytesPerTok + perRequest/4 + s.Messages*perMessage/3 + s.Tools*perTool/3
+}
+
+// EstimateText is what an answer of that many bytes ordinarily counts; never 0.
+func EstimateText(bytes int) uint64 { return uint64(bytes)/bytesPerTok + 1 }
+
+// Meter bounds requests that grow at their end: what an endpoint has once counted is known, only what came since is
+// bounded by its bytes.
+type Meter struct {
+	size   Size   // of the request that was counted
+	tokens uint64 // what the endpoint counted; 0: nothing yet
+}
+
+// Bound of a request that begins with the one counted last.
+func (m *Meter) Bound(s Size) uint64 {
+	full := s.Bound()
+	if m.tokens == 0 || s.Bytes < m.size.Bytes || s.Messages < m.size.Messages || s.Tools != m.size.Tools {
+		return full
+	}
+	grown := Size{Bytes: s.Bytes - m.size.Bytes, Messages: s.Messages - m.size.Messages}
+	return min(full, add(m.tokens, grown.Bound()))
+}
+
+// Counted corrects the meter by what the endpoint reported for a request.
+func (m *Meter) Counted(s Size, tokens uint64) { m.size, m.tokens = s, tokens }
