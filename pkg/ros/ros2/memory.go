@@ -46,7 +46,11 @@ type cmessage struct {
 
 // newCMessage makes a message with its interface's defaults.
 func newCMessage(s *support) *cmessage {
-	m := &cmessage{layout: s.layout, p: C.malloc(C.size_t(s.layout.size)), live: &s.types.live}
+	// rosidl's init writes only fields that have a default or own memory: the rest must be zero before.
+	m := &cmessage{layout: s.layout, p: C.calloc(1, C.size_t(s.layout.size)), live: &s.types.live}
+	if m.p == nil {
+		panic("ros2: out of memory")
+	}
 	C.an_message_init(s.layout.members, m.p)
 	m.live.Add(1)
 	return m
