@@ -86,6 +86,19 @@ func (m Motion) At(u float64) Pose2 {
 	return Pose2{X: m.From.X + k*(c*m.Shift.X-s*m.Shift.Y), Y: m.From.Y + k*(s*m.Shift.X+c*m.Shift.Y), Yaw: yaw}
 }
 
+// In is the motion seen from another frame; rel is the pose of the motion's frame in it.
+func (m Motion) In(rel Pose2) Motion {
+	if rel == (Pose2{}) {
+		return m
+	}
+	m.From = rel.Compose(m.From)
+	if !m.IsArc {
+		s, c := math.Sincos(rel.Yaw)
+		m.Shift = r2.Vec{X: c*m.Shift.X - s*m.Shift.Y, Y: s*m.Shift.X + c*m.Shift.Y}
+	}
+	return m
+}
+
 // End is At(1).
 func (m Motion) End() Pose2 { return m.At(1) }
 
@@ -93,6 +106,25 @@ func (m Motion) End() Pose2 { return m.At(1) }
 // u+du no such point moves farther than du times it.
 func (m Motion) Travel(radius float64) float64 {
 	return math.Hypot(m.Shift.X, m.Shift.Y) + math.Abs(m.Turn)*radius
+}
+
+// Once is the motion without what it repeats: a rotation in place and an arc pass all of their poses in the first full turn.
+// share is the part of m that is left, in (0, 1].
+func (m Motion) Once() (once Motion, share float64) {
+	if !(math.Abs(m.Turn) > 2*math.Pi) || !m.IsArc && m.Shift != (r2.Vec{}) {
+		return m, 1
+	}
+	share = 2 * math.Pi / math.Abs(m.Turn)
+	m.Turn *= share
+	m.Shift = r2.Scale(share, m.Shift)
+	return m, share
+}
+
+// Part is the beginning of the motion up to u in [0, 1].
+func (m Motion) Part(u float64) Motion {
+	m.Turn *= u
+	m.Shift = r2.Scale(u, m.Shift)
+	return m
 }
 
 func sinc(x float64) float64 {

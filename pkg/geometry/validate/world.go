@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"agent_node/pkg/geometry/grid"
@@ -36,7 +38,7 @@ type World struct {
 
 	Limits    *limits.Base // nil refuses every motion
 	Workspace []*zone.Zone // keep-in; each of them holds
-	Zones     []*zone.Zone // keep-out and speed zones
+	Zones     []*zone.Zone // keep-out and speed zones (a keep-in zone here holds as well)
 	Map       *grid.Grid
 	NeedMap   bool // a map belongs to this robot: while it is missing, motions are refused
 	Footprint spatial.Footprint
@@ -58,4 +60,73 @@ type World struct {
 	MaxHeight      float64       // m of a goal above or below the ground (0.5)
 	NearestRadius  float64       // m around a refused goal in which a free pose is proposed (1)
 	MapInFlight    bool          // InFlight judges the map too, not only zones and limits
+}
+
+// ErrWorld is wrapped by every error about a world's configuration.
+var ErrWorld = errors.New("validate: bad world")
+
+// Check reports what is wrong with the parts of a world that come from configuration: a world that fails refuses every
+// motion. Call it at start-up.
+func (w *World) Check() error {
+	if err := tf.CheckFrameName(w.Frame); err != nil {
+		return fmt.Errorf("%w: fixed frame: %w", ErrWorld, err)
+	}
+	if w.Limits == nil {
+		return fmt.Errorf("%w: no velocity limits", ErrWorld)
+	}
+	if err := w.Limits.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrWorld, err)
+	}
+	if w.Footprint.IsZero() {
+		return fmt.Errorf("%w: no footprint", ErrWorld)
+	}
+	for i, z := range w.Workspace {
+		if z == nil || z.Kind() != zone.KeepIn {
+			return fmt.Errorf("%w: workspace zone %d is not a keep-in zone", ErrWorld, i)
+		}
+	}
+	for i, z := range w.Zones {
+		if z == nil {
+			return fmt.Errorf("%w: zone %d is nil", ErrWorld, i)
+		}
+	}
+	for _, f := range [...]struct {
+		name  string
+		value float64
+	}{
+		{"MaxAge", w.MaxAge.Seconds()}, {"Height", w.Height}, {"CommandTimeout", w.CommandTimeout.Seconds()},
+		{"StampAhead", w.StampAhead.Seconds()}, {"StampAge", w.StampAge.Seconds()}, {"MapMargin", w.MapMargin},
+		{"StartTolerance", w.StartTolerance}, {"PathStart", w.PathStart}, {"PathGoal", w.PathGoal},
+		{"MaxTilt", w.MaxTilt}, {"MaxHeight", w.MaxHeight}, {"NearestRadius", w.NearestRadius},
+	} {
+		if !(f.value >= 0 && spatial.Finite(f.value)) {
+			return fmt.Errorf("%w: %s is %g, must be finite and not negative", ErrWorld, f.name, f.value)
+		}
+	}
+	return nil
+}
+
+func (w *World) maxAge() time.Duration         { return or(w.MaxAge, 500*time.Millisecond) }
+func (w *World) commandTimeout() time.Duration { return or(w.CommandTimeout, 500*time.Millisecond) }
+func (w *World) stampAhead() time.Duration     { return or(w.StampAhead, 100*time.Millisecond) }
+func (w *World) stampAge() time.Duration       { return or(w.StampAge, 10*time.Second) }
+func (w *World) startTolerance() float64       { return or(w.StartTolerance, 0.03) }
+func (w *World) pathStart() float64            { return or(w.PathStart, 0.5) }
+func (w *World) pathGoal() float64             { return or(w.PathGoal, 0.25) }
+func (w *World) maxTilt() float64              { return or(w.MaxTilt, 0.05) }
+func (w *World) maxHeight() float64            { return or(w.MaxHeight, 0.5) }
+func (w *World) nearestRadius() float64        { return or(w.NearestRadius, 1) }
+
+func (w *World) base() string {
+	if w.Base == "" {
+		return "base_link"
+	}
+	return w.Base
+}
+
+func or[T time.Duration | float64](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
 }

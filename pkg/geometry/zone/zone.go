@@ -2,6 +2,8 @@ package zone
 
 import (
 	"errors"
+	"fmt"
+	"math"
 
 	"agent_node/pkg/geometry/spatial"
 
@@ -42,6 +44,56 @@ type Shape struct {
 	zMin, zMax float64 // m; both 0: any height
 }
 
+// Box is a rectangle of size.X by size.Y, turned by yaw about its centre.
+func Box(center, size r2.Vec, yaw float64) (Shape, error) {
+	if !(size.X > 0 && size.Y > 0 && size.X <= spatial.MaxExtent && size.Y <= spatial.MaxExtent) {
+		return Shape{}, fmt.Errorf("%w: box of %g m by %g m: sizes must be over 0 and at most %g m", ErrZone, size.X, size.Y, float64(spatial.MaxExtent))
+	}
+	if !spatial.Finite(yaw) {
+		return Shape{}, fmt.Errorf("%w: box yaw is %g, must be a finite number", ErrZone, yaw)
+	}
+	p := spatial.Pose2{X: center.X, Y: center.Y, Yaw: yaw}
+	x, y := size.X/2, size.Y/2
+	return Polygon([]r2.Vec{p.Apply(r2.Vec{X: x, Y: y}), p.Apply(r2.Vec{X: -x, Y: y}), p.Apply(r2.Vec{X: -x, Y: -y}), p.Apply(r2.Vec{X: x, Y: -y})})
+}
+
+// Polygon is a simple polygon, its corners in either order, convex or not.
+func Polygon(corners []r2.Vec) (Shape, error) {
+	p, err := spatial.NewPolygon(corners)
+	if err != nil {
+		return Shape{}, fmt.Errorf("%w: %w", ErrZone, err)
+	}
+	return Shape{polygon: p}, nil
+}
+
+// Circle is a disc; with heights a cylinder.
+func Circle(center r2.Vec, radius float64) (Shape, error) {
+	if !(math.Abs(center.X) <= spatial.MaxExtent && math.Abs(center.Y) <= spatial.MaxExtent) {
+		return Shape{}, fmt.Errorf("%w: circle at (%g, %g): coordinates must be finite and at most %g m", ErrZone, center.X, center.Y, float64(spatial.MaxExtent))
+	}
+	if !(radius > 0 && radius <= spatial.MaxExtent) {
+		return Shape{}, fmt.Errorf("%w: circle radius is %g m, must be over 0 and at most %g m", ErrZone, radius, float64(spatial.MaxExtent))
+	}
+	return Shape{center: center, radius: radius}, nil
+}
+
+// WithHeights limits the shape to heights from zMin to zMax (m) of its frame. Without it, a shape holds at every height.
+func (s Shape) WithHeights(zMin, zMax float64) (Shape, error) {
+	if !(zMin < zMax && spatial.Finite(zMin) && spatial.Finite(zMax)) {
+		return Shape{}, fmt.Errorf("%w: heights from %g m to %g m: must be finite and rise", ErrZone, zMin, zMax)
+	}
+	s.zMin, s.zMax = zMin, zMax
+	return s, nil
+}
+
+// Outline is the shape's polygon, or nil and its circle: for drawing.
+func (s Shape) Outline() (corners []r2.Vec, center r2.Vec, radius float64) {
+	if s.polygon != nil {
+		return s.polygon.Corners(), r2.Vec{}, 0
+	}
+	return nil, s.center, s.radius
+}
+
 // Config of a zone.
 type Config struct {
 	Name  string
@@ -50,7 +102,7 @@ type Config struct {
 	Shape Shape
 	// Margin is added around a keep-out or speed zone and taken off the inside of a keep-in zone, in metres.
 	Margin float64
-	// MaxLinear (m/s) and MaxAngular (rad/s) of a speed zone; MaxAngular 0: not limited.
+	// MaxLinear (m/s) and MaxAngular (rad/s) of a speed zone; 0: that one is not limited.
 	MaxLinear  float64
 	MaxAngular float64
 }
@@ -58,6 +110,43 @@ type Config struct {
 // Zone is a checked configuration. It is immutable.
 type Zone struct {
 	cfg Config
+}
+
+// New checks a configuration. Errors wrap ErrZone and name the zone and the field.
+func New(cfg Config) (*Zone, error) {
+	bad := func(format string, a ...any) (*Zone, error) {
+		return nil, fmt.Errorf("%w: zone %q: %s", ErrZone, cfg.Name, fmt.Sprintf(format, a...))
+	}
+	if cfg.Name == "" {
+		return bad("a name is needed")
+	}
+	if cfg.Kind < KeepIn || cfg.Kind > Speed {
+		return bad("kind %d is none of keep-in, keep-out, speed", cfg.Kind)
+	}
+	if cfg.Frame == "" || cfg.Frame[0] == '/' {
+		return bad("frame %q is no frame's name", cfg.Frame)
+	}
+	if cfg.Shape.polygon == nil && cfg.Shape.radius == 0 {
+		return bad("a shape is needed")
+	}
+	if !(cfg.Margin >= 0 && cfg.Margin <= spatial.MaxExtent) {
+		return bad("margin is %g m, must be from 0 to %g m", cfg.Margin, float64(spatial.MaxExtent))
+	}
+	for _, f := range [...]struct {
+		name  string
+		value float64
+	}{{"MaxLinear", cfg.MaxLinear}, {"MaxAngular", cfg.MaxAngular}} {
+		if !(f.value >= 0 && spatial.Finite(f.value)) {
+			return bad("%s is %g, must be finite and not negative", f.name, f.value)
+		}
+		if cfg.Kind != Speed && f.value != 0 {
+			return bad("%s belongs to speed zones, this is a %s zone", f.name, cfg.Kind)
+		}
+	}
+	if cfg.Kind == Speed && cfg.MaxLinear == 0 && cfg.MaxAngular == 0 {
+		return bad("a speed zone needs MaxLinear or MaxAngular")
+	}
+	return &Zone{cfg}, nil
 }
 
 // Config that the zone was made from.
@@ -74,3 +163,13 @@ func (z *Zone) Frame() string { return z.cfg.Frame }
 
 // Margin in metres.
 func (z *Zone) Margin() float64 { return z.cfg.Margin }
+
+// AppliesAt reports whether a robot that reaches from bottom to bottom+height (m, in the zone's frame) meets the zone's heights. A robot
+// of unknown height (0) meets all of them.
+func (z *Zone) AppliesAt(bottom, height float64) bool {
+	s := z.cfg.Shape
+	if s.zMin == 0 && s.zMax == 0 || height == 0 {
+		return true
+	}
+	return bottom <= s.zMax && bottom+height >= s.zMin
+}

@@ -1,0 +1,96 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"agent_node/pkg/geometry"
+	"agent_node/pkg/geometry/spatial"
+)
+
+// start is the measured state in the fixed frame.
+type start struct {
+	pose   spatial.Pose2
+	height float64
+	age    time.Duration
+}
+
+// locate judges whether a state can be reasoned from, and puts it into the fixed frame.
+func (w *World) locate(s *State, into []geometry.Finding) (start, []geometry.Finding) {
+	const subject = "state"
+	n := len(into)
+	limit := w.maxAge()
+	if s.Stamp == 0 {
+		return start{}, append(into, geometry.New(geometry.RuleStateAge, subject, -1, math.Inf(1), limit.Seconds(), "s", "was never measured"))
+	}
+	age := time.Duration(w.Now - s.Stamp)
+	if !(age <= limit && age >= -limit) {
+		return start{}, append(into, geometry.New(geometry.RuleStateAge, subject, -1, age.Seconds(), limit.Seconds(), "s",
+			fmt.Sprintf("is %.3f s old, limit %.3f s", age.Seconds(), limit.Seconds())))
+	}
+	into = finitePose(s.Pose, "state.pose", -1, into)
+	if !s.Twist.Finite() {
+		into = append(into, geometry.New(geometry.RuleFinite, "state.twist", -1, math.NaN(), math.MaxFloat64, "m/s", "holds a number that is not finite"))
+	}
+	if len(into) > n {
+		return start{}, into
+	}
+	q, _, err := spatial.CheckQuaternion(s.Pose.Orientation)
+	if err != nil {
+		return start{}, append(into, quaternionFinding(err, "state.pose.orientation", -1))
+	}
+	t, into := w.toFixed(s.Frame, s.Stamp, subject, into)
+	if len(into) > n {
+		return start{}, into
+	}
+	p := t.ApplyPose(spatial.Pose{Position: s.Pose.Position, Orientation: q})
+	return start{pose: p.Planar(), height: p.Position.Z, age: max(age, 0)}, into
+}
+
+// finitePose appends a finding for each component of a pose that is not finite.
+func finitePose(p spatial.Pose, subject string, index int, into []geometry.Finding) []geometry.Finding {
+	if p.Finite() {
+		return into
+	}
+	for _, c := range [...]struct {
+		name  string
+		value float64
+		unit  string
+	}{
+		{"position.x", p.Position.X, "m"}, {"position.y", p.Position.Y, "m"}, {"position.z", p.Position.Z, "m"},
+		{"orientation.x", p.Orientation.Imag, ""}, {"orientation.y", p.Orientation.Jmag, ""},
+		{"orientation.z", p.Orientation.Kmag, ""}, {"orientation.w", p.Orientation.Real, ""},
+	} {
+		if !spatial.Finite(c.value) {
+			into = append(into, geometry.NotFinite(subject+"."+c.name, index, c.value, c.unit))
+		}
+	}
+	return into
+}
+
+func quaternionFinding(err error, subject string, index int) geometry.Finding {
+	norm := math.NaN()
+	if e, ok := err.(*spatial.QuaternionError); ok { //nolint:errorlint // CheckQuaternion gives it bare
+		norm = e.Norm
+	}
+	return geometry.New(geometry.RuleQuaternion, subject, index, norm, spatial.NormTolerance, "",
+		fmt.Sprintf("has norm %s, must be within %g of 1", geometry.Digits(norm, 1), spatial.NormTolerance))
+}
+
+// motionNeeds appends what is missing before any motion can be judged.
+func (w *World) motionNeeds(into []geometry.Finding) []geometry.Finding {
+	if w.Limits == nil {
+		return append(into, geometry.New(geometry.RuleLimits, "limits", -1, 0, 0, "", "are not configured: no motion can be judged"))
+	}
+	if err := w.Limits.Check(); err != nil {
+		into = append(into, geometry.New(geometry.RuleLimits, "limits", -1, 0, 0, "", err.Error()))
+	}
+	if w.Footprint.IsZero() {
+		into = append(into, geometry.New(geometry.RuleFootprint, "footprint", -1, 0, 0, "m", "is not configured: no motion can be judged"))
+	}
+	if w.NeedMap && w.Map == nil {
+		into = append(into, geometry.New(geometry.RuleMap, "map", -1, 0, 0, "", "has not arrived: no motion can be judged"))
+	}
+	return into
+}

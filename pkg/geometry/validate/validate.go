@@ -1,0 +1,27 @@
+package validate
+
+import "agent_node/pkg/geometry"
+
+// Validate judges a command in a world. It never panics on what it is given, and what it cannot judge it refuses.
+func Validate(cmd Command, w *World) Report {
+	if w == nil || w.Frame == "" {
+		return Report{Findings: []geometry.Finding{geometry.New(geometry.RuleFrame, "world", -1, 0, 0, "", "has no fixed frame: no motion can be judged")}}
+	}
+	switch c := cmd.(type) {
+	case Twist:
+		r := Report{Findings: CheckTwist(c, w, nil)}
+		if !r.Valid() {
+			r.Nearest = nearestTwist(c, w)
+		}
+		return r
+	case PoseGoal:
+		return w.goal(c)
+	case Path:
+		return w.path(c)
+	case Drive:
+		return w.drive(c)
+	case Turn:
+		return w.turn(c)
+	}
+	return Report{Findings: []geometry.Finding{geometry.New(geometry.RuleEmpty, "command", -1, 0, 0, "", "there is none")}}
+}
