@@ -3,12 +3,13 @@ package robot
 import (
 	"io"
 
+	"agent_node/pkg/ros/param"
 	"agent_node/sim/world"
 )
 
 // Options of a robot. The zero value is the default world in real time, with seed 0
-// and the robot at the dock. Where the node has parameters given on its command line,
-// those win (see docs/sim.md).
+// and the robot at the dock. Parameters that were given a value from outside (a command
+// line, a parameter file) win over Seed, Start, Rate and Clock.
 type Options struct {
 	World *world.World // nil: world.Default()
 	Seed  uint64
@@ -18,17 +19,9 @@ type Options struct {
 	// Clock publishes the simulated time on /clock and stamps everything with it.
 	// A Rate other than 1 implies it. Otherwise stamps are the node's clock's.
 	Clock bool
-	// Overrides are parameters' first values, as from --ros-args -p.
-	Overrides map[string]any
+	// Params is the node's parameter server, nil to have the robot make one of its own.
+	Params *param.Server
 	// Record receives the truth ten times a simulated second, as JSON lines that
-	// package picture reads.
+	// package plot reads. It is written to by one goroutine.
 	Record io.Writer
 }
-
-// What belongs to the robot (signatures fixed for its callers):
-//
-//	func New(node ros.Node, o Options) (*Robot, error)   every interface is there when it returns; time does not run yet
-//	func (r *Robot) Run(ctx context.Context) error       runs until ctx ends; nil then; the base is stopped and goals are ended
-//	func (r *Robot) Truth() physics.Truth
-//	func (r *Robot) Counters() map[string]uint64         by resolved name: goals and nonzero commands received
-//	func (r *Robot) World() *world.World

@@ -1,0 +1,155 @@
+package robot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"agent_node/pkg/ros"
+	"agent_node/sim/nav"
+	"agent_node/sim/physics"
+	"agent_node/sim/world"
+)
+
+// Robot is the built-in robot on a node.
+//
+// One goroutine, [Robot.Run], steps the physics and publishes what the sensors say. mu
+// guards the physics, the faults, the counters and the navigation job; callbacks and action
+// handlers take it for a moment only, and nothing is published while it is held.
+type Robot struct {
+	node    ros.Node
+	world   *world.World
+	planner *nav.Planner
+	params  *parameters
+	time    timing
+	record  *recorder
+	outputs []output
+	closers []io.Closer // in the order of their making
+
+	mu       sync.Mutex
+	sim      *physics.Sim
+	faults   faults
+	counters counters
+	tap      odometryTap
+	job      *job
+	contact  bool
+
+	actions actions
+
+	closing  sync.Once
+	closeErr error
+}
+
+// New makes the robot: every topic, service and action is there when it returns. Time does
+// not pass before [Robot.Run]. Whoever does not call Run calls [Robot.Close].
+func New(node ros.Node, o Options) (*Robot, error) {
+	r := &Robot{node: node, world: o.World}
+	if r.world == nil {
+		r.world = world.Default()
+	}
+	if err := r.build(o); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func (r *Robot) build(o Options) (err error) {
+	if r.params, err = r.declare(o); err != nil {
+		return err
+	}
+	start := r.params.start
+	if r.sim, err = physics.New(physics.Options{World: r.world, Seed: r.params.seed, Start: &start}); err != nil {
+		return err
+	}
+	if r.record, err = openRecord(r.params.record, o.Record); err != nil {
+		return err
+	}
+	r.closers = append(r.closers, r.record)
+	r.planner = nav.NewPlanner(r.world)
+	r.time.rate, r.time.simulated, r.time.clock = r.params.rate, r.params.clock, r.node.Clock()
+	r.time.begin(0)
+	for _, part := range []func() error{r.openLatched, r.openOutputs, r.openVelocity, r.openActions, r.listen} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run lets time pass until ctx ends; then goals are ended, every interface is taken down and nil is returned.
+func (r *Robot) Run(ctx context.Context) error {
+	ticker := time.NewTicker(r.time.period())
+	defer ticker.Stop()
+	pace := pacer{rate: r.time.rate, last: time.Now()}
+	r.time.begin(r.now())
+	for {
+		select {
+		case <-ctx.Done():
+			return r.Close()
+		case <-ticker.C:
+		}
+		for range pace.due(time.Now()) {
+			r.tick()
+		}
+		r.time.adjust(r.now())
+	}
+}
+
+// tick lets one step pass and publishes what is due.
+func (r *Robot) tick() {
+	r.mu.Lock()
+	r.sim.SetFaults(r.faults.physical())
+	r.advance()
+	r.sim.Step()
+	s := r.look()
+	touched := s.truth.Contact && !r.contact
+	r.contact = s.truth.Contact
+	r.mu.Unlock()
+	if touched {
+		r.node.Logger().Warn("the base is held by an obstacle", "x", s.truth.Pose.X, "y", s.truth.Pose.Y)
+	}
+	for _, o := range r.outputs {
+		if s.step%o.every == 0 {
+			o.publish(s)
+		}
+	}
+}
+
+// Truth is the state of the simulated world.
+func (r *Robot) Truth() physics.Truth {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sim.Truth()
+}
+
+// Counters are the goals and nonzero commands received so far, by the resolved name of
+// action or topic.
+func (r *Robot) Counters() map[string]uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counters.byName()
+}
+
+// World is the robot's world. It must not be changed.
+func (r *Robot) World() *world.World { return r.world }
+
+func (r *Robot) now() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sim.Time()
+}
+
+// Close ends every goal and takes every interface down. The node stays the caller's.
+func (r *Robot) Close() error {
+	r.closing.Do(func() {
+		errs := []error{r.actions.close()}
+		for _, c := range slices.Backward(r.closers) {
+			errs = append(errs, c.Close())
+		}
+		r.closeErr = errors.Join(errs...)
+	})
+	return r.closeErr
+}
