@@ -1,0 +1,162 @@
+// Command agent_node is the robot agent: a ROS 2 node, and a few tools around it.
+//
+//	agent_node [--ros-args …]        the node (subcommand node is the default)
+//	agent_node run [--sim] "TASK"    one task from the shell
+//	agent_node tools                 the tools of a profile
+//	agent_node profile check FILE    is a profile sound?
+//	agent_node trace show|verify FILE
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"agent_node/pkg/shell"
+)
+
+type cli struct {
+	Node    nodeCmd    `cmd:"" default:"1" help:"Run the node (the default)."`
+	Run     runCmd     `cmd:"" help:"Send one task, show its progress and print the result."`
+	Tools   toolsCmd   `cmd:"" help:"List the tools of a profile."`
+	Profile profileCmd `cmd:"" help:"Work on robot profiles."`
+	Trace   traceCmd   `cmd:"" help:"Read traces."`
+}
+
+// exit ends the program with a code that is no error of its own.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// env is what the subcommands share.
+type env struct {
+	ctx     context.Context
+	rosArgs []string
+	out     io.Writer
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(argv []string, out, errOut io.Writer) int {
+	own, rosArgs := splitRosArgs(argv)
+	var c cli
+	code := -1
+	parser, err := kong.New(&c, kong.Name("agent_node"),
+		kong.Description("The robot agent. Everything behind --ros-args is for ROS 2: remaps, parameters, log levels."),
+		kong.Writers(out, errOut), kong.Exit(func(n int) { code = n }))
+	if err != nil {
+		fmt.Fprintln(errOut, "agent_node:", err)
+		return shell.ExitFailed
+	}
+	parsed, err := parser.Parse(own)
+	if code >= 0 { // --help
+		return code
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "agent_node:", err)
+		return shell.ExitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err = parsed.Run(&env{ctx: ctx, rosArgs: rosArgs, out: out})
+	var x exit
+	switch {
+	case err == nil:
+		return shell.ExitDone
+	case errors.As(err, &x):
+		return int(x)
+	}
+	fmt.Fprintln(errOut, "agent_node:", err)
+	return shell.ExitFailed
+}
+
+// splitRosArgs takes what stands between --ros-args and -- out of a command line.
+func splitRosArgs(argv []string) (own, rosArgs []string) {
+	inside := false
+	for _, a := range argv {
+		switch {
+		case a == "--ros-args":
+			inside = true
+			rosArgs = append(rosArgs, a)
+		case inside && a == "--":
+			inside = false
+			rosArgs = append(rosArgs, a)
+		case inside:
+			rosArgs = append(rosArgs, a)
+		default:
+			own = append(own, a)
+		}
+	}
+	return own, rosArgs
+}
+
+type runCmd struct {
+	Task       string        `arg:"" help:"The task in plain language."`
+	Sim        bool          `help:"No ROS at all: the built-in robot and the node in this process."`
+	Seed       uint64        `help:"Seed of the built-in robot (with --sim)."`
+	Rate       float64       `default:"1" help:"Simulated seconds per real one (with --sim)."`
+	Record     string        `type:"path" help:"Write the truth of the run to this file (with --sim)."`
+	Criterion  []string      `sep:"none" help:"A criterion that must hold, such as 'at_place(kitchen)'. May be repeated."`
+	DryRun     bool          `help:"Validate; publish nothing."`
+	Action     string        `default:"/agent_node/execute_task" help:"The node's action (without --sim)."`
+	WaitServer time.Duration `default:"10s" help:"How long to wait for the action server."`
+	JSON       bool          `name:"json" help:"Print the result as JSON."`
+	Verbose    bool          `short:"v" help:"Show the node's log (with --sim)."`
+}
+
+func (c *runCmd) Run(e *env) error {
+	if !(c.Rate > 0 && c.Rate <= 100) {
+		fmt.Fprintf(os.Stderr, "agent_node: --rate is %g, must be over 0 and at most 100\n", c.Rate)
+		return exit(shell.ExitUsage)
+	}
+	t := shell.Task{Action: c.Action, Task: c.Task, Criteria: c.Criterion, DryRun: c.DryRun, JSON: c.JSON, WaitServer: c.WaitServer}
+	code, err := c.send(e, t)
+	if err != nil {
+		if errors.Is(err, context.Canceled) && e.ctx.Err() != nil {
+			return exit(shell.ExitInterrupted)
+		}
+		return err
+	}
+	return exit(code)
+}
+
+type toolsCmd struct {
+	Profile string `type:"existingfile" help:"Profile file. Default: the built-in robot's."`
+	JSON    bool   `name:"json" help:"As JSON, with the schemas."`
+}
+
+func (c *toolsCmd) Run(e *env) error { return shell.Tools(c.Profile, c.JSON, e.out) }
+
+type profileCmd struct {
+	Check struct {
+		File string `arg:"" type:"existingfile" help:"Profile file."`
+	} `cmd:"" help:"Is a profile sound? Faults come with file and line."`
+}
+
+func (c *profileCmd) Run(e *env) error { return shell.CheckProfile(c.Check.File, e.out) }
+
+type traceCmd struct {
+	Show struct {
+		File string `arg:"" type:"existingfile" help:"Trace file (JSON lines)."`
+		JSON bool   `name:"json" help:"One JSON object per event."`
+	} `cmd:"" help:"Print a trace for people."`
+	Verify struct {
+		File string `arg:"" type:"existingfile" help:"Trace file (JSON lines)."`
+		JSON bool   `name:"json" help:"As JSON."`
+	} `cmd:"" help:"Check a trace's hash chain: tampering, gaps, a torn end."`
+}
+
+func (c *traceCmd) Run(e *env, k *kong.Context) error {
+	if strings.HasPrefix(k.Command(), "trace show") {
+		return shell.ShowTrace(c.Show.File, c.Show.JSON, e.out)
+	}
+	return shell.VerifyTrace(c.Verify.File, c.Verify.JSON, e.out)
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"agent_node/pkg/node"
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/ros/rosout"
+	"agent_node/pkg/shell"
+)
+
+type nodeCmd struct{}
+
+// shutdownTime bounds the way down: every goal ends at rest first.
+const shutdownTime = 45 * time.Second
+
+// Run runs the node until a signal: SIGINT and SIGTERM bring the robot to rest, end every goal and leave with 0.
+func (nodeCmd) Run(e *env) (err error) {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return err
+	}
+	handler := rosout.New(rosout.FromArgs(a))
+	log := slog.New(handler)
+	host, closeHost, err := openHost("agent_node", a, log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		err = errors.Join(err, handler.Close(ctx), closeHost())
+	}()
+	if err := handler.Attach(host); err != nil {
+		return err
+	}
+	n, err := node.New(host)
+	if err != nil {
+		return err
+	}
+	if err := n.Start(e.ctx); err != nil {
+		host.Logger().Error("start", "error", err)
+	}
+	<-e.ctx.Done()
+	host.Logger().Info("shutting down; the robot comes to rest first")
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	return n.Shutdown(ctx)
+}
+
+// send sends a task by ROS, or with --sim inside this process.
+func (c *runCmd) send(e *env, t shell.Task) (int, error) {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return shell.ExitUsage, err
+	}
+	if !c.Sim {
+		log := slog.New(slog.DiscardHandler)
+		host, closeHost, err := openHost(fmt.Sprintf("agent_node_run_%d", os.Getpid()), a, log)
+		if err != nil {
+			return shell.ExitFailed, err
+		}
+		code, err := shell.Run(e.ctx, host, t, e.out)
+		return code, errors.Join(err, closeHost())
+	}
+	log := slog.New(slog.DiscardHandler)
+	if c.Verbose {
+		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	var record io.Writer
+	if c.Record != "" {
+		f, err := os.Create(c.Record)
+		if err != nil {
+			return shell.ExitFailed, err
+		}
+		defer f.Close()
+		record = f
+	}
+	return shell.RunSim(e.ctx, shell.Sim{Args: a, Seed: c.Seed, Rate: c.Rate, Record: record, Logger: log}, t, e.out)
+}

@@ -1,0 +1,263 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"agent_node/pkg/harness"
+	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/action"
+	"agent_node/pkg/ros/lifecycle"
+	"agent_node/pkg/ros/param"
+	"agent_node/pkg/ros/typedesc"
+)
+
+// Host is a node of a transport, with what its command line said.
+type Host interface {
+	ros.Node
+	// Params are first values by parameter name.
+	Params() map[string]any
+	// UseSimTime switches between the system's clock and /clock.
+	UseSimTime(on bool) error
+}
+
+// Node is the agent on ROS.
+type Node struct {
+	ros    Host
+	log    *slog.Logger
+	types  *types
+	params *parameters
+	outbox *outbox
+	board  stateBoard
+
+	statePub, approvalPub, tracePub, diagnosticsPub ros.Publisher
+
+	approvals *approvals
+	goals     *goals
+	estop     *estopInput
+	machine   *lifecycle.Machine
+	reports   reports
+
+	work   atomic.Pointer[work]
+	server *action.Server // of the execute_task action while active; the machine's callbacks alone touch it
+
+	mu    sync.Mutex
+	owned []io.Closer
+	stop  chan struct{}
+	beats sync.WaitGroup
+}
+
+// New makes the node unconfigured, with its parameters, services and topics. Start makes it work.
+func New(host Host) (*Node, error) {
+	n := &Node{ros: host, log: host.Logger(), stop: make(chan struct{})}
+	n.board.state = harness.Idle
+	n.outbox = newOutbox(n.log)
+	n.approvals = newApprovals(n)
+	if err := n.open(); err != nil {
+		return nil, errors.Join(err, n.close())
+	}
+	return n, nil
+}
+
+func (n *Node) open() (err error) {
+	if n.types, err = lookUp(n.ros.Types()); err != nil {
+		return fmt.Errorf("node: agent_msgs: %w", err)
+	}
+	if err := n.openParameters(); err != nil {
+		return err
+	}
+	for _, p := range []struct {
+		topic, typeName string
+		qos             ros.QoS
+		into            *ros.Publisher
+	}{
+		{"~/state", "agent_msgs/msg/AgentState", ros.LatchedQoS(), &n.statePub},
+		{"~/approvals", "agent_msgs/msg/ApprovalRequest", ros.QoS{Depth: 10, Durability: ros.TransientLocal}, &n.approvalPub},
+		{"~/trace", "agent_msgs/msg/TraceEvent", ros.QoS{Depth: 1000}, &n.tracePub},
+		{"/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", ros.DefaultQoS(), &n.diagnosticsPub},
+	} {
+		if *p.into, err = n.ros.CreatePublisher(p.topic, p.typeName, p.qos); err != nil {
+			return fmt.Errorf("node: %s: %w", p.topic, err)
+		}
+		n.own(*p.into)
+	}
+	n.goals = &goals{
+		log: n.log, refuse: n.goalRefused, closed: true,
+		policy: n.params.queuePolicy.Get, length: func() int { return int(n.params.queueLength.Get()) },
+	}
+	if n.estop, err = newEstopInput(n); err != nil {
+		return err
+	}
+	if err := n.serve(); err != nil {
+		return err
+	}
+	n.machine, err = lifecycle.New(n.ros, lifecycle.Callbacks{
+		Configure: n.onConfigure, Cleanup: n.onCleanup, Activate: n.onActivate, Deactivate: n.onDeactivate,
+		Shutdown: func(ctx context.Context, _ lifecycle.State) error {
+			return errors.Join(n.onDeactivate(ctx), n.onCleanup(ctx))
+		},
+		Error: func(ctx context.Context, _ lifecycle.State, cause error) error {
+			n.log.Error("transition failed", "error", cause)
+			return errors.Join(n.onDeactivate(ctx), n.onCleanup(ctx))
+		},
+		Changed: func(from, to lifecycle.State) { n.log.Info("lifecycle", "from", from.String(), "to", to.String()) },
+	})
+	if err != nil {
+		return err
+	}
+	n.publishState()
+	n.beats.Go(n.diagnosticsLoop)
+	return nil
+}
+
+func (n *Node) openParameters() error {
+	overrides := map[string]param.Value{}
+	for name, v := range n.ros.Params() {
+		value, err := param.ValueOf(v)
+		if err != nil {
+			return fmt.Errorf("node: parameter %s: %w", name, err)
+		}
+		overrides[name] = value
+	}
+	server, err := param.New(n.ros, param.Config{Overrides: overrides, SimTime: n.ros.UseSimTime})
+	if err != nil {
+		return fmt.Errorf("node: parameters: %w", err)
+	}
+	n.own(server)
+	if n.params, err = declareParameters(server); err != nil {
+		return fmt.Errorf("node: parameters: %w", err)
+	}
+	for _, name := range server.UnusedOverrides() {
+		n.log.Warn("no such parameter", "name", name)
+	}
+	return n.describeTypes()
+}
+
+// describeTypes serves ~/get_type_description.
+func (n *Node) describeTypes() error {
+	s, err := typedesc.Serve(n.ros, typedesc.First(
+		typedesc.FromPrefixes(filepath.SplitList(os.Getenv("AMENT_PREFIX_PATH"))...), typedesc.FromTypes(n.ros.Types())))
+	if err != nil {
+		return fmt.Errorf("node: type descriptions: %w", err)
+	}
+	n.own(s)
+	return nil
+}
+
+func (n *Node) own(c io.Closer) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.owned = append(n.owned, c)
+}
+
+// Start configures and activates the node where its parameter autostart says so.
+func (n *Node) Start(ctx context.Context) error {
+	if !n.params.autostart.Get() {
+		return nil
+	}
+	if err := n.machine.Configure(ctx); err != nil {
+		return err
+	}
+	return n.machine.Activate(ctx)
+}
+
+// Shutdown ends every goal with a terminal status, brings the robot to rest and takes the node down. ctx bounds the waiting.
+func (n *Node) Shutdown(ctx context.Context) error {
+	err := n.machine.Shutdown(ctx)
+	return errors.Join(err, n.close())
+}
+
+func (n *Node) close() error {
+	var all []error
+	select {
+	case <-n.stop:
+	default:
+		close(n.stop)
+	}
+	n.beats.Wait()
+	if n.estop != nil {
+		all = append(all, n.estop.close())
+	}
+	if n.machine != nil {
+		all = append(all, n.machine.Close())
+	}
+	n.outbox.close()
+	n.mu.Lock()
+	owned := n.owned
+	n.owned = nil
+	n.mu.Unlock()
+	for _, c := range slices.Backward(owned) {
+		all = append(all, c.Close())
+	}
+	return errors.Join(all...)
+}
+
+func (n *Node) onConfigure(context.Context) error {
+	w, err := n.configure()
+	if err != nil {
+		// A profile or parameter that cannot work leaves the node sound: mend it and configure again.
+		n.log.Error("configure", "error", err)
+		return lifecycle.Failure(err)
+	}
+	n.work.Store(w)
+	n.estop.replay()
+	n.publishState()
+	return nil
+}
+
+func (n *Node) onCleanup(ctx context.Context) error {
+	w := n.work.Swap(nil)
+	if w == nil {
+		return nil
+	}
+	return w.end(ctx)
+}
+
+func (n *Node) onActivate(context.Context) error {
+	n.goals.open()
+	server, err := action.NewServer(n.ros, action.ServerConfig{
+		Name: "~/execute_task", Type: executeType, ResultTimeout: secondsOf(n.params.resultTimeout.Get()),
+		Goal:     func(id action.GoalID, _ *ros.Message) bool { return n.goals.admit(id) },
+		Accepted: n.execute,
+	})
+	if err != nil {
+		n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown})
+		return fmt.Errorf("node: execute_task: %w", err)
+	}
+	n.server = server
+	return nil
+}
+
+// restPatience bounds how long deactivating waits for goals to end at rest.
+const restPatience = 30 * time.Second
+
+// onDeactivate ends the goals, at rest, before the action disappears.
+func (n *Node) onDeactivate(context.Context) error {
+	n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown, Message: "the node is being deactivated"})
+	// A context of its own: a shutdown's or a request's may end before the robot rests.
+	ctx, cancel := context.WithTimeout(context.Background(), restPatience)
+	defer cancel()
+	var err error
+	if n.server != nil {
+		err = n.server.Close(ctx)
+		n.server = nil
+	}
+	if w := n.work.Load(); w != nil {
+		err = errors.Join(err, w.robot.Guard().Quiesce(ctx))
+	}
+	return err
+}
+
+// monotonic converts a ROS time into a time on this machine's monotonic clock.
+func (n *Node) monotonic(t ros.Time) time.Time {
+	return time.Now().Add(t.Sub(n.ros.Clock().Now()))
+}

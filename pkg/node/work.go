@@ -1,0 +1,182 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"agent_node/config"
+	"agent_node/pkg/harness"
+	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/policy"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
+	"agent_node/pkg/robottools"
+)
+
+// work is what a configured node works with.
+type work struct {
+	robot   *robottools.Robot
+	table   *tool.Table
+	policy  policy.Policy
+	model   model.Model
+	harness *harness.Harness
+	mirror  *mirror
+
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// loadProfile reads the file that the parameter names, or the built-in robot's.
+func (n *Node) loadProfile() (*robottools.Profile, error) {
+	file := n.params.profile.Get()
+	if file == "" {
+		n.log.Warn("no profile is given: using that of the built-in robot, which is a simulation")
+		return robottools.Load("sim_robot.yaml (built in)", config.SimRobot)
+	}
+	return robottools.LoadFile(file)
+}
+
+// configure makes everything that a goal needs.
+func (n *Node) configure() (w *work, err error) {
+	profile, err := n.loadProfile()
+	if err != nil {
+		return nil, err
+	}
+	w = &work{done: make(chan error, 1)}
+	w.robot, err = robottools.New(robottools.Config{
+		Node: n.ros, Profile: profile, WaitForBindings: secondsOf(n.params.waitForBindings.Get()),
+		OnTransition: n.actuatorChanged, OnReport: n.guardReport,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	go func() { w.done <- w.robot.Run(ctx) }()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.end(context.Background()))
+		}
+	}()
+	if w.table, err = tool.NewTable(w.robot.Tools()...); err != nil {
+		return nil, err
+	}
+	if w.policy, err = n.permissions(profile); err != nil {
+		return nil, err
+	}
+	var secrets []string
+	if w.model, secrets, err = n.newModel(); err != nil {
+		return nil, err
+	}
+	dir, err := n.traceDir()
+	if err != nil {
+		return nil, err
+	}
+	sink, err := trace.NewFiles(trace.FileOptions{Dir: dir, Fsync: n.params.traceSync.Get(), Secrets: secrets})
+	if err != nil {
+		return nil, err
+	}
+	w.mirror = &mirror{sink: sink, n: n, open: map[string]*mirroredLog{}}
+	w.harness, err = harness.New(harness.Config{
+		Model: w.model, Tools: w.table, Policy: w.policy, Approver: n.approvals, Trace: w.mirror,
+		Settle: w.settle, Stop: func(ctx context.Context, reason string) error { return w.robot.Guard().StopAll(ctx, reason) },
+		Facts: w.robot.Facts(), Defaults: n.params.limits.limitsNow(), Maxima: n.params.maxima.limitsNow(),
+		Prices:           budget.Prices{Input: n.params.priceInput.Get(), Output: n.params.priceOutput.Get()},
+		AcceptanceRounds: rounds(n.params.rounds.Get()), StopReserve: secondsOf(n.params.stopReserve.Get()),
+		Secrets: secrets, Logger: n.log,
+	})
+	return w, err
+}
+
+// rounds: the harness takes zero for its default and a negative number for never.
+func rounds(n int64) int {
+	if n == 0 {
+		return -1
+	}
+	return int(n)
+}
+
+// settle returns since when every actuator has been measured at rest.
+func (w *work) settle(ctx context.Context) (time.Time, error) {
+	if err := w.robot.Guard().Quiesce(ctx); err != nil {
+		return time.Time{}, err
+	}
+	return w.robot.RestSince(), nil
+}
+
+// permissions joins the profile's and the node's.
+func (n *Node) permissions(p *robottools.Profile) (policy.Policy, error) {
+	out := policy.Policy{
+		Classes: map[tool.Class]policy.Permission{}, Simulation: p.Simulation, Timeout: secondsOf(n.params.policyTimeout.Get()),
+	}
+	for class, own := range n.params.classes {
+		word := own.Get()
+		if word == "" {
+			word = p.Permissions[class.String()]
+		}
+		if word == "" {
+			continue
+		}
+		perm, err := policy.ParsePermission(word)
+		if err != nil {
+			return out, err
+		}
+		out.Classes[class] = perm
+	}
+	var err error
+	if out.Tools, err = toolPermissions(n.params.toolRules.Get()); err != nil {
+		return out, err
+	}
+	for name := range out.Tools {
+		if _, ok := p.Tools[name]; !ok {
+			return out, fmt.Errorf("policy.tools: the profile %s has no tool %q", p.Name, name)
+		}
+	}
+	for name, t := range p.Tools {
+		if _, given := out.Tools[name]; !given && t.Permission != "" {
+			out.Tools[name] = policy.Permission(t.Permission)
+		}
+	}
+	for _, name := range p.AllowUnvalidated {
+		if _, given := out.Tools[name]; !given {
+			class := policy.Ask
+			if c, ok := out.Classes[tool.Skill]; ok {
+				class = c
+			}
+			out.Tools[name] = class
+		}
+	}
+	return out, nil
+}
+
+// traceDir is the parameter's folder, or one in the user's state folder.
+func (n *Node) traceDir() (string, error) {
+	if d := n.params.traceDir.Get(); d != "" {
+		return d, nil
+	}
+	if d := os.Getenv("XDG_STATE_HOME"); d != "" {
+		return filepath.Join(d, "agent_node", "traces"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("node: trace.dir is not set, and there is no home folder: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "agent_node", "traces"), nil
+}
+
+// end stops the guard (which brings everything to rest) and takes the robot down.
+func (w *work) end(ctx context.Context) error {
+	w.cancel()
+	var err error
+	select {
+	case err = <-w.done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return errors.Join(err, w.robot.Close())
+}

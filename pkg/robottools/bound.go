@@ -1,0 +1,191 @@
+package robottools
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/ros"
+)
+
+// named is one compiled expression with its name.
+type named struct {
+	name string
+	*expression
+}
+
+// bound is what every tool of a profile has in common.
+type bound struct {
+	robot    *Robot
+	name     string
+	def      Tool
+	spec     tool.Spec
+	where    []named
+	requires []named
+	result   *expression
+	pass     *expression
+	post     *expression
+}
+
+// Spec implements tool.Tool.
+func (b *bound) Spec() tool.Spec { return b.spec }
+
+// emptyObject is the schema of a tool without arguments.
+var emptyObject = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+
+// compiler compiles one tool's expressions; the first error sticks, with its place.
+type compiler struct {
+	p    *Profile
+	at   string
+	tool Tool
+	err  error
+}
+
+func (c *compiler) one(path, text string) *expression {
+	if c.err != nil || text == "" {
+		return nil
+	}
+	env, err := newToolEnv(c.tool)
+	if err == nil {
+		var e *expression
+		if e, err = compile(env, text); err == nil {
+			return e
+		}
+	}
+	c.err = c.p.source.errorf(join(c.at, path), "%v", err)
+	return nil
+}
+
+func (c *compiler) all(path string, list Exprs) []named {
+	out := make([]named, 0, len(list))
+	for _, e := range list {
+		if x := c.one(join(path, e.Name), e.CEL); x != nil {
+			out = append(out, named{e.Name, x})
+		}
+	}
+	return out
+}
+
+// newBound compiles what every tool has.
+func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
+	c := &compiler{p: r.profile, at: join("tools", name), tool: def}
+	class, _ := classOf(def.Class)
+	params := def.Parameters
+	if len(params) == 0 {
+		params = emptyObject
+	}
+	b := &bound{
+		robot: r, name: name, def: def,
+		spec: tool.Spec{
+			Name: name, Class: class, Description: def.Description, Parameters: params,
+			TimeLimit: time.Duration(def.TimeLimit * float64(time.Second)), Validated: len(def.Validators) > 0,
+		},
+		where:    c.all("where", def.Where),
+		requires: c.all("requires", def.Requires),
+		result:   c.one("result", def.Result),
+		pass:     c.one("pass", def.Pass),
+		post:     c.one("postconditions", def.Postconditions),
+	}
+	if def.Actuator != "" {
+		b.spec.Actuators = []string{def.Actuator}
+	}
+	return b, c
+}
+
+// scope has what every expression may name, the arguments and the where values that can be had now.
+func (b *bound) scope(call tool.Call) (scope, error) {
+	args, err := decodeArgs(call.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	s := b.robot.constants()
+	s["args"] = args
+	if p, ok := b.robot.poseScope(); ok {
+		s["begin"], s["pose"] = p, p
+	}
+	now := b.robot.node.Clock().Now()
+	s["now"] = map[string]any{"sec": int64(now) / 1e9, "nanosec": int64(now) % 1e9}
+	return s, nil
+}
+
+// evalWhere adds the named values to s, in order.
+func (b *bound) evalWhere(s scope) error {
+	for _, w := range b.where {
+		v, err := w.eval(s)
+		if err != nil {
+			return fmt.Errorf("where %s: %w", w.name, err)
+		}
+		s[w.name] = v
+	}
+	return nil
+}
+
+// prepare is the scope of a skill's call with its conditions checked; a failure is the observation.
+func (b *bound) prepare(call tool.Call) (scope, *tool.Result) {
+	s, err := b.scope(call)
+	if err == nil {
+		err = b.evalWhere(s)
+	}
+	if err != nil {
+		return nil, b.fail(tool.PreconditionFailed, "%v", err)
+	}
+	for _, r := range b.requires {
+		ok, err := r.bool(s)
+		if err != nil {
+			return nil, b.fail(tool.PreconditionFailed, "%s: %v", r.name, err)
+		}
+		if !ok {
+			return nil, b.fail(tool.GeometryRefused, "%s (rule: %s)", r.name, r.text)
+		}
+	}
+	return s, nil
+}
+
+// fail is a failure observation.
+func (b *bound) fail(kind tool.ErrorKind, format string, args ...any) *tool.Result {
+	return &tool.Result{ErrorKind: kind, Content: b.name + ": " + fmt.Sprintf(format, args...), Source: b.spec.Source}
+}
+
+// observation is the success result for what was seen.
+func (b *bound) observation(s scope, whole any) tool.Result {
+	var out any = whole
+	if b.result != nil {
+		v, err := b.result.eval(s)
+		if err != nil {
+			return *b.fail(tool.Failed, "result: %v", err)
+		}
+		out = v
+	}
+	data, err := marshalValue(out)
+	if err != nil {
+		return *b.fail(tool.Failed, "result: %v", err)
+	}
+	r := tool.Result{OK: true, Content: string(data), Source: b.spec.Source}
+	if b.pass != nil {
+		if r.Passed, err = b.pass.bool(s); err != nil {
+			return *b.fail(tool.Failed, "pass: %v", err)
+		}
+		r.Content = fmt.Sprintf(`{"passed":%t,"evidence":%s}`, r.Passed, data)
+	}
+	if b.post != nil {
+		if r.Postconditions, err = b.post.strings(s); err != nil {
+			return *b.fail(tool.Failed, "postconditions: %v", err)
+		}
+	}
+	return r
+}
+
+// fill sets the mapped fields of a message.
+func fill(m *ros.Message, fields []named, s scope) error {
+	for _, f := range fields {
+		v, err := f.eval(s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		if err := m.Set(f.name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

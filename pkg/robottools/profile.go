@@ -1,0 +1,255 @@
+package robottools
+
+import "encoding/json"
+
+// Profile describes one robot. The JSON Schema for editors is config/profile.schema.json.
+type Profile struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Simulation says that no hardware can be harmed: skills without validators are allowed.
+	Simulation bool `json:"simulation"`
+	// AllowUnvalidated names skills that an operator allows although nothing validates their commands.
+	AllowUnvalidated []string `json:"allow_unvalidated"`
+	Frames           Frames   `json:"frames"`
+	// Facts go into the model's system prompt, one line each.
+	Facts       []string            `json:"facts"`
+	Places      map[string]Place    `json:"places"`
+	Objects     []string            `json:"objects"`
+	Constants   map[string]any      `json:"constants"`
+	Permissions map[string]string   `json:"permissions"`
+	Actuators   map[string]Actuator `json:"actuators"`
+	World       World               `json:"world"`
+	Tools       map[string]Tool     `json:"tools"`
+	// ToolOrder is the order in which the file lists the tools.
+	ToolOrder []string `json:"-"`
+
+	source *source
+}
+
+// Frames by their REP-105 roles.
+type Frames struct {
+	Map  string `json:"map"`
+	Odom string `json:"odom"`
+	Base string `json:"base"`
+}
+
+// Place is a named pose in the map frame: m, m, rad.
+type Place struct {
+	X   float64 `json:"x"`
+	Y   float64 `json:"y"`
+	Yaw float64 `json:"yaw"`
+}
+
+// Actuator is something that moves.
+type Actuator struct {
+	// Kind of the actuator: "base".
+	Kind string `json:"kind"`
+	// Feedback is the measurement that says whether it moves: nav_msgs/msg/Odometry for a base.
+	Feedback Feedback `json:"feedback"`
+	// Stop is where zero commands go.
+	Stop  StopBinding `json:"stop"`
+	Limit Limits      `json:"limits"`
+	// Pause lists the robot's own signals of a hold.
+	Pause []PauseSource `json:"pause"`
+	// AllowedPublishers are nodes that may publish on the stop topic without being foreign (a navigator, a mux).
+	AllowedPublishers []string    `json:"allowed_publishers"`
+	Guard             GuardTuning `json:"guard"`
+}
+
+// Feedback is a measured topic and its nominal period in seconds.
+type Feedback struct {
+	Topic  string  `json:"topic"`
+	Type   string  `json:"type"`
+	Period float64 `json:"period"`
+}
+
+// StopBinding is a velocity topic: geometry_msgs/msg/Twist or TwistStamped.
+type StopBinding struct {
+	Topic string `json:"topic"`
+	Type  string `json:"type"`
+	Frame string `json:"frame"`
+}
+
+// Limits of a base: m/s, rad/s, m/s2, rad/s2.
+type Limits struct {
+	Linear              float64 `json:"linear"`
+	Angular             float64 `json:"angular"`
+	LinearAcceleration  float64 `json:"linear_acceleration"`
+	AngularAcceleration float64 `json:"angular_acceleration"`
+	Deceleration        float64 `json:"deceleration"`
+	// Range is the longest straight motion in one command, m; RangeAngle the largest turn, rad.
+	Range      float64 `json:"range"`
+	RangeAngle float64 `json:"range_angle"`
+}
+
+// PauseSource is a topic whose newest message says that the robot itself holds.
+type PauseSource struct {
+	Name  string `json:"name"`
+	Topic string `json:"topic"`
+	Type  string `json:"type"`
+	// When is CEL over msg: true while paused.
+	When string `json:"when"`
+	// EmergencyWhen is CEL over msg: true latches the emergency stop.
+	EmergencyWhen string `json:"emergency_when"`
+}
+
+// GuardTuning overrides the guard's numbers; zero keeps the default. Seconds, m, rad.
+type GuardTuning struct {
+	Window          float64 `json:"window"`
+	StallTime       float64 `json:"stall_time"`
+	FeedbackTimeout float64 `json:"feedback_timeout"`
+	PauseCap        float64 `json:"pause_cap"`
+	StopTime        float64 `json:"stop_time"`
+	SettleTime      float64 `json:"settle_time"`
+	CancelAnswer    float64 `json:"cancel_answer"`
+	CancelResult    float64 `json:"cancel_result"`
+	AcceptTimeout   float64 `json:"accept_timeout"`
+	LinearSpeed     float64 `json:"linear_speed"`
+	AngularSpeed    float64 `json:"angular_speed"`
+	Displacement    float64 `json:"displacement"`
+	Rotation        float64 `json:"rotation"`
+}
+
+// World is what commands are validated against.
+type World struct {
+	Map MapSource `json:"map"`
+	// Footprint of the robot, in its base frame: a radius, or a polygon.
+	Footprint Footprint `json:"footprint"`
+	// PoseMaxAge is how old the map pose may be for a check, seconds.
+	PoseMaxAge float64 `json:"pose_max_age"`
+	Workspace  []Zone  `json:"workspace"`
+	KeepOut    []Zone  `json:"keep_out"`
+	SpeedZones []Zone  `json:"speed_zones"`
+}
+
+// MapSource is a nav_msgs/msg/OccupancyGrid topic; without a topic no map is checked.
+type MapSource struct {
+	Topic    string `json:"topic"`
+	Required bool   `json:"required"`
+	// UnknownIsFree lets commands into unexplored cells.
+	UnknownIsFree bool `json:"unknown_is_free"`
+	// Occupied is the cell value from which a cell counts as occupied (65).
+	Occupied int `json:"occupied"`
+}
+
+// Footprint of a base.
+type Footprint struct {
+	Radius  float64      `json:"radius"`
+	Polygon [][2]float64 `json:"polygon"`
+	Margin  float64      `json:"margin"`
+}
+
+// Zone is an area in a frame.
+type Zone struct {
+	Name    string       `json:"name"`
+	Frame   string       `json:"frame"`
+	Polygon [][2]float64 `json:"polygon"`
+	Margin  float64      `json:"margin"`
+	Speed   float64      `json:"speed"`
+}
+
+// Tool is one row of the tool table.
+type Tool struct {
+	Class       string          `json:"class"`
+	Description string          `json:"description"`
+	Actuator    string          `json:"actuator"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Binding     Binding         `json:"binding"`
+	// Where is CEL: named intermediate values, in order, usable in every later expression.
+	Where Exprs `json:"where"`
+	// Result is CEL over the observation: what the model sees. Empty: the whole observation.
+	Result string `json:"result"`
+	// Pass is CEL, a verify tool's verdict.
+	Pass string `json:"pass"`
+	// Requires are CEL conditions on arguments and state, checked before anything is sent: message -> expression.
+	Requires Exprs `json:"requires"`
+	// Postconditions is CEL yielding criteria that must hold after the skill.
+	Postconditions string   `json:"postconditions"`
+	Validators     []string `json:"validators"`
+	TimeLimit      float64  `json:"time_limit"`
+	Permission     string   `json:"permission"`
+}
+
+// Binding says what a tool is bound to: exactly one of its fields is set.
+type Binding struct {
+	Topic     *TopicBinding     `json:"topic"`
+	Publish   *PublishBinding   `json:"publish"`
+	Service   *ServiceBinding   `json:"service"`
+	Action    *ActionBinding    `json:"action"`
+	Parameter *ParameterBinding `json:"parameter"`
+	Transform *TransformBinding `json:"transform"`
+	Profile   string            `json:"profile"` // "places" or "objects"
+	Wait      *WaitBinding      `json:"wait"`
+}
+
+// TopicBinding reads the newest message.
+type TopicBinding struct {
+	Name   string  `json:"name"`
+	Type   string  `json:"type"`
+	MaxAge float64 `json:"max_age"` // seconds
+}
+
+// PublishBinding streams messages at a rate until a condition, then zero.
+type PublishBinding struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // geometry_msgs/msg/Twist or TwistStamped
+	// Message maps field paths to CEL over args, moved, state.
+	Message Exprs `json:"message"`
+	// Until is CEL: the motion is complete.
+	Until string `json:"until"`
+	// For is CEL: seconds after which the motion is complete.
+	For string `json:"for"`
+	// Distance and Angle are CEL: the straight motion and the turn that the geometry layer checks beforehand, m and rad.
+	Distance string `json:"distance"`
+	Angle    string `json:"angle"`
+}
+
+// ServiceBinding calls a service.
+type ServiceBinding struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Request Exprs  `json:"request"`
+	// Success is CEL over response.
+	Success string `json:"success"`
+}
+
+// ActionBinding sends a goal.
+type ActionBinding struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Goal Exprs  `json:"goal"`
+	// Success is CEL over result; without it the status decides alone.
+	Success string `json:"success"`
+	// Target is CEL: {'x': …, 'y': …, 'yaw': …} in the map frame, the pose that the geometry layer checks.
+	Target string `json:"target"`
+	// Planner asks somebody for the path to check it.
+	Planner *PlannerBinding `json:"planner"`
+}
+
+// PlannerBinding is an action (ComputePathToPose) that yields a nav_msgs/msg/Path.
+type PlannerBinding struct {
+	Name      string  `json:"name"`
+	Type      string  `json:"type"`
+	Goal      Exprs   `json:"goal"`
+	Path      string  `json:"path"`    // field path of the path in the result
+	Success   string  `json:"success"` // CEL over result
+	TimeLimit float64 `json:"time_limit"`
+}
+
+// ParameterBinding reads a parameter of a node.
+type ParameterBinding struct {
+	Node string `json:"node"`
+	Name string `json:"name"`
+}
+
+// TransformBinding reads a transform: the pose of source in target.
+type TransformBinding struct {
+	Target string  `json:"target"`
+	Source string  `json:"source"`
+	MaxAge float64 `json:"max_age"` // seconds
+}
+
+// WaitBinding lets time pass on the node's ROS clock.
+type WaitBinding struct {
+	Seconds string `json:"seconds"` // CEL
+}

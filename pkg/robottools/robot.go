@@ -1,0 +1,288 @@
+package robottools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"agent_node/pkg/guard"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/ros"
+)
+
+// Config of a robot.
+type Config struct {
+	Node    ros.Node
+	Profile *Profile
+	// WaitForBindings is how long a call waits for a missing server before it is server_unavailable (10 s).
+	WaitForBindings time.Duration
+	// OnTransition hears every change of an actuator's state.
+	OnTransition func(guard.Transition)
+	// OnReport hears what else the guard finds worth recording: foreign publishers, late answers, driver errors.
+	OnReport func(guard.Report)
+}
+
+// Robot is a profile bound to a node: its tools, its guard and its world.
+type Robot struct {
+	node      ros.Node
+	profile   *Profile
+	guard     *guard.Guard
+	world     *worldView
+	actuators map[string]*baseActuator
+	tools     []tool.Tool
+	wait      time.Duration
+
+	background context.Context // ends with Close; never a call's own
+	cancel     context.CancelFunc
+
+	mu         sync.Mutex
+	owned      []io.Closer
+	velocities map[string]*velocity
+	topics     map[string]*latest
+	estop      map[string]bool
+}
+
+// New resolves a profile's types against the node and binds its tools. Unknown types and
+// fields are errors with file and line. Servers need not be there yet.
+func New(cfg Config) (*Robot, error) {
+	r := &Robot{
+		node: cfg.Node, profile: cfg.Profile, wait: cfg.WaitForBindings,
+		actuators: map[string]*baseActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
+		estop: map[string]bool{},
+	}
+	if r.wait <= 0 {
+		r.wait = 10 * time.Second
+	}
+	r.background, r.cancel = context.WithCancel(context.Background())
+	r.guard = guard.New(guard.GuardConfig{Logger: cfg.Node.Logger(), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime})
+	if err := r.bind(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func (r *Robot) bind() error {
+	var err error
+	if r.world, err = newWorld(r.node, r.profile); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.profile.Actuators)) {
+		if err := r.addActuator(name, r.profile.Actuators[name]); err != nil {
+			return err
+		}
+	}
+	var all []error
+	for _, name := range r.profile.ToolOrder {
+		t, err := r.newTool(name, r.profile.Tools[name])
+		if err != nil {
+			all = append(all, err)
+			continue
+		}
+		r.tools = append(r.tools, t)
+	}
+	return errors.Join(all...)
+}
+
+func (r *Robot) newTool(name string, def Tool) (tool.Tool, error) {
+	b, c := r.newBound(name, def)
+	switch {
+	case def.Binding.Topic != nil:
+		return r.newTopicRead(b, c)
+	case def.Binding.Transform != nil:
+		return r.newTransformRead(b, c)
+	case def.Binding.Parameter != nil:
+		return r.newParameterRead(b, c)
+	case def.Binding.Profile != "":
+		return r.newProfileRead(b, c)
+	case def.Binding.Service != nil:
+		return r.newService(b, c)
+	case def.Binding.Action != nil:
+		return r.newAction(b, c)
+	case def.Binding.Publish != nil:
+		return r.newStream(b, c)
+	case def.Binding.Wait != nil:
+		return r.newWait(b, c)
+	}
+	return nil, c.p.source.errorf(c.at, "no binding")
+}
+
+// Tools of the profile, in its order.
+func (r *Robot) Tools() []tool.Tool { return r.tools }
+
+// Guard of the robot's actuators.
+func (r *Robot) Guard() *guard.Guard { return r.guard }
+
+// Profile the robot was made from.
+func (r *Robot) Profile() *Profile { return r.profile }
+
+// Run guards the actuators until ctx ends, then brings them to rest (bounded).
+func (r *Robot) Run(ctx context.Context) error { return r.guard.Run(ctx) }
+
+// Close ends what New made.
+func (r *Robot) Close() error {
+	r.cancel()
+	r.mu.Lock()
+	owned := r.owned
+	r.owned = nil
+	r.mu.Unlock()
+	var all []error
+	for _, c := range slices.Backward(owned) {
+		all = append(all, c.Close())
+	}
+	if r.world != nil {
+		all = append(all, r.world.close())
+	}
+	return errors.Join(all...)
+}
+
+// sourceTime is the clock that measurements are stamped with.
+func (r *Robot) sourceTime() (time.Time, bool) {
+	c := r.node.Clock()
+	return c.Now().Std(), c.Advancing()
+}
+
+func (r *Robot) own(c io.Closer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.owned = append(r.owned, c)
+}
+
+// listen shares one subscription pair per topic and type among tools.
+func (r *Robot) listen(topic, typeName string) (*latest, error) {
+	key := topic + " " + typeName
+	r.mu.Lock()
+	l, ok := r.topics[key]
+	r.mu.Unlock()
+	if ok {
+		return l, nil
+	}
+	l, err := listen(r.node, topic, typeName, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.own(l)
+	r.mu.Lock()
+	r.topics[key] = l
+	r.mu.Unlock()
+	return l, nil
+}
+
+// constants is a scope with what the profile itself says.
+func (r *Robot) constants() scope {
+	places := make(map[string]any, len(r.profile.Places))
+	for name, p := range r.profile.Places {
+		places[name] = map[string]any{"x": p.X, "y": p.Y, "yaw": p.Yaw}
+	}
+	objects := make([]any, len(r.profile.Objects))
+	for i, o := range r.profile.Objects {
+		objects[i] = o
+	}
+	c := r.profile.Constants
+	if c == nil {
+		c = map[string]any{}
+	}
+	f := r.profile.Frames
+	return scope{
+		"places": places, "objects": objects, "constants": c,
+		"frames": map[string]any{"map": f.Map, "odom": f.Odom, "base": f.Base},
+	}
+}
+
+// poseScope is the map pose for expressions and observations, rounded to the millimetre.
+func (r *Robot) poseScope() (map[string]any, bool) {
+	p, ok := r.world.pose()
+	if !ok {
+		return nil, false
+	}
+	return map[string]any{"x": round(p.X, 4), "y": round(p.Y, 4), "yaw": round(p.Yaw, 4)}, true
+}
+
+func round(x float64, digits int) float64 {
+	scale := math.Pow10(digits)
+	return math.Round(x*scale) / scale
+}
+
+// allowance is the smaller of the tool's time limit and what the budget leaves.
+func (r *Robot) allowance(limit time.Duration, deadline time.Time) time.Duration {
+	if deadline.IsZero() {
+		return limit
+	}
+	left := max(time.Until(deadline), time.Millisecond)
+	if limit == 0 {
+		return left
+	}
+	return min(limit, left)
+}
+
+// awaitServer waits for a binding that is missing, then says server_unavailable.
+func (r *Robot) awaitServer(ctx context.Context, b *bound, ready func(context.Context) error) *tool.Result {
+	wait, cancel := context.WithTimeout(ctx, r.wait)
+	defer cancel()
+	if err := ready(wait); err != nil {
+		if ctx.Err() != nil {
+			return b.fail(tool.Canceled, "while waiting for %s: %v", b.spec.Binding, context.Cause(ctx))
+		}
+		f := b.fail(tool.ServerUnavailable, "%s: nobody there after %.0f s", b.spec.Binding, r.wait.Seconds())
+		f.DependencyLost = true
+		return f
+	}
+	return nil
+}
+
+// Facts are the robot's facts for a model's system prompt.
+func (r *Robot) Facts() string {
+	p := r.profile
+	var b strings.Builder
+	fmt.Fprintf(&b, "Robot: %s.", p.Name)
+	if p.Description != "" {
+		fmt.Fprintf(&b, " %s", p.Description)
+	}
+	if p.Simulation {
+		b.WriteString(" It is a simulation.")
+	}
+	fmt.Fprintf(&b, "\nFrames: map %s, odometry %s, base %s (REP-105); metres, radians, x forward, y left.\n", p.Frames.Map, p.Frames.Odom, p.Frames.Base)
+	if len(p.Places) > 0 {
+		fmt.Fprintf(&b, "Places: %s.\n", strings.Join(slices.Sorted(maps.Keys(p.Places)), ", "))
+	}
+	if len(p.Objects) > 0 {
+		fmt.Fprintf(&b, "Objects: %s.\n", strings.Join(p.Objects, ", "))
+	}
+	for _, f := range p.Facts {
+		b.WriteString(f + "\n")
+	}
+	return b.String()
+}
+
+// EmergencyInput tells one emergency-stop input's state: true from any latches, all false allow a reset.
+func (r *Robot) EmergencyInput(source string, stopped bool) {
+	r.mu.Lock()
+	r.estop[source] = stopped
+	active := false
+	for _, s := range r.estop {
+		active = active || s
+	}
+	r.mu.Unlock()
+	r.guard.EmergencyStop(active)
+}
+
+// RestSince is since when every actuator has been measured at rest (monotonic); the zero time if one is not.
+func (r *Robot) RestSince() time.Time {
+	var latest time.Time
+	for _, a := range r.actuators {
+		rest, since, _ := a.guard.AtRest()
+		if !rest {
+			return time.Time{}
+		}
+		if since.After(latest) {
+			latest = since
+		}
+	}
+	return latest
+}

@@ -1,0 +1,267 @@
+package robottools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"agent_node/pkg/guard"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/ros"
+)
+
+// streamSkill moves a base by a stream of velocities until a condition holds, ending in zero.
+type streamSkill struct {
+	*bound
+	act      *baseActuator
+	pub      *velocity
+	fields   []named
+	until    *expression
+	lasts    *expression
+	distance *expression
+	angle    *expression
+}
+
+func (r *Robot) newStream(b *bound, c *compiler) (tool.Tool, error) {
+	def := b.def.Binding.Publish
+	t := &streamSkill{
+		bound:    b,
+		act:      r.actuators[b.def.Actuator],
+		fields:   c.all("binding/publish/message", def.Message),
+		until:    c.one("binding/publish/until", def.Until),
+		lasts:    c.one("binding/publish/for", def.For),
+		distance: c.one("binding/publish/distance", def.Distance),
+		angle:    c.one("binding/publish/angle", def.Angle),
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	pub, err := r.velocityOn(def.Name, def.Type, r.profile.Frames.Base)
+	if err != nil {
+		return nil, c.p.source.errorf(join(c.at, "binding/publish"), "%v", err)
+	}
+	t.pub = pub
+	if err := checkFields(pub.twist, def.Message); err != nil {
+		return nil, c.p.source.errorf(join(c.at, "binding/publish/message"), "%v", err)
+	}
+	b.spec.Binding, b.spec.Source = fmt.Sprintf("publish %s %s", def.Name, def.Type), def.Name
+	return t, nil
+}
+
+// motion is the straight distance and the turn that the arguments ask for.
+func (t *streamSkill) motion(s scope) (distance, angle float64, err error) {
+	if t.distance != nil {
+		if distance, err = t.distance.number(s); err != nil {
+			return 0, 0, err
+		}
+	}
+	if t.angle != nil {
+		angle, err = t.angle.number(s)
+	}
+	return distance, angle, err
+}
+
+// prepareMotion checks everything that can be checked before the first message.
+func (t *streamSkill) prepareMotion(call tool.Call) (scope, float64, *tool.Result) {
+	s, bad := t.prepare(call)
+	if bad != nil {
+		return nil, 0, bad
+	}
+	distance, angle, err := t.motion(s)
+	if err != nil {
+		return nil, 0, t.fail(tool.GeometryRefused, "%v", err)
+	}
+	if t.has("motion") {
+		if bad := t.refuse(call, t.robot.world.checkMotion(t.act, distance, angle)); bad != nil {
+			return nil, 0, bad
+		}
+	}
+	return s, math.Hypot(distance, angle), nil
+}
+
+// Call implements tool.Tool.
+func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
+	if bad := t.robot.awaitServer(ctx, t.bound, t.pub.waitSubscriber); bad != nil {
+		return *bad
+	}
+	lease, err := t.act.guard.Acquire(ctx, owner(call))
+	if err != nil {
+		return *t.leaseFailure(ctx, err)
+	}
+	defer lease.Release()
+	s, size, bad := t.prepareMotion(call)
+	if bad != nil {
+		return *bad
+	}
+	call.Note("skill.validated", map[string]any{"tool": t.name, "topic": t.def.Binding.Publish.Name})
+	run := &streamRun{skill: t, scope: s}
+	if latest, ok := t.act.latest(); ok {
+		s["state"] = stateScope(latest)
+	}
+	cmd := guard.Command{
+		Tool: t.name, CallID: call.ID,
+		Allowance:  t.robot.allowance(t.spec.TimeLimit, call.Deadline),
+		Start:      run.start,
+		Stream:     run.step,
+		MustMove:   size > 0.1,
+		Revalidate: func(context.Context) error { return t.revalidate(call, s, run) },
+	}
+	if t.has("in_flight") {
+		cmd.Check = t.robot.world.inFlight(t.act)
+	}
+	out := lease.Execute(ctx, cmd)
+	if bad := t.motionFailure(ctx, out); bad != nil {
+		return *bad
+	}
+	seen := took(out)
+	if latest, ok := t.act.latest(); ok {
+		seen["moved"] = run.moved(latest)
+	}
+	if p, ok := t.robot.poseScope(); ok {
+		s["pose"] = p
+		seen["pose"] = p
+	}
+	return t.observation(s, seen)
+}
+
+// revalidate checks what is left of the motion from where the robot stands now.
+func (t *streamSkill) revalidate(call tool.Call, s scope, run *streamRun) error {
+	distance, angle, err := t.motion(s)
+	if err != nil {
+		return err
+	}
+	if latest, ok := t.act.latest(); ok && run.begun {
+		m := run.moved(latest)
+		distance -= m["x"].(float64)
+		angle -= m["yaw"].(float64)
+	}
+	if !t.has("motion") {
+		return nil
+	}
+	if bad := t.refuse(call, t.robot.world.checkMotion(t.act, distance, angle)); bad != nil {
+		return errors.New(bad.Content)
+	}
+	return nil
+}
+
+// DryRun implements tool.DryRunner.
+func (t *streamSkill) DryRun(_ context.Context, call tool.Call) tool.Result {
+	if _, _, bad := t.prepareMotion(call); bad != nil {
+		return *bad
+	}
+	return tool.Result{OK: true, Content: "would stream velocities on " + t.def.Binding.Publish.Name, Source: t.spec.Source}
+}
+
+// streamRun is one call's stream. The guard's goroutine alone touches it while it runs.
+type streamRun struct {
+	skill *streamSkill
+	scope scope
+
+	begun    bool
+	first    guard.Sample
+	lastYaw  float64
+	turned   float64 // unwrapped
+	active   time.Duration
+	last     time.Time
+	velocity [2]float64
+}
+
+// start counts as the first publish: zero, so that an accelerating robot begins from rest.
+func (r *streamRun) start(guard.Epoch) error {
+	r.last = time.Time{}
+	r.velocity = [2]float64{}
+	return r.skill.pub.send(0, 0)
+}
+
+// step publishes the next velocity or says that the motion is complete.
+func (r *streamRun) step(_ guard.Epoch, now time.Time, latest guard.Sample) (bool, error) {
+	if len(latest.Position) < 3 {
+		return false, r.skill.pub.send(0, 0)
+	}
+	if !r.begun {
+		r.begun, r.lastYaw = true, latest.Position[2]
+		r.first = guard.Sample{Position: slices.Clone(latest.Position)} // the guard reuses its own storage
+	}
+	var dt time.Duration
+	if !r.last.IsZero() {
+		dt = now.Sub(r.last)
+		r.active += dt
+	}
+	r.last = now
+	r.scope["moved"] = r.moved(latest)
+	r.scope["state"] = stateScope(latest)
+	done, err := r.done()
+	if err != nil {
+		return false, err
+	}
+	if done {
+		return true, r.skill.pub.send(0, 0)
+	}
+	m := ros.New(r.skill.pub.twist)
+	if err := fill(m, r.skill.fields, r.scope); err != nil {
+		return false, err
+	}
+	v, w := r.ramp(m.Float("linear.x"), m.Float("angular.z"), dt)
+	if bad := r.skill.robot.world.checkTwist(r.skill.act, v, w); bad != nil {
+		return false, bad
+	}
+	return false, r.skill.pub.send(v, w)
+}
+
+// done asks until and for.
+func (r *streamRun) done() (bool, error) {
+	if r.skill.until != nil {
+		if ok, err := r.skill.until.bool(r.scope); err != nil || ok {
+			return ok, err
+		}
+	}
+	if r.skill.lasts == nil {
+		return false, nil
+	}
+	limit, err := r.skill.lasts.number(r.scope)
+	return err == nil && r.active.Seconds() >= limit, err
+}
+
+// ramp lets a speed grow no faster than the acceleration limits; it never raises what the profile's expression asked for.
+func (r *streamRun) ramp(v, w float64, dt time.Duration) (float64, float64) {
+	l := r.skill.act.def.Limit
+	r.velocity[0] = grow(r.velocity[0], v, l.LinearAcceleration*dt.Seconds())
+	r.velocity[1] = grow(r.velocity[1], w, l.AngularAcceleration*dt.Seconds())
+	return r.velocity[0], r.velocity[1]
+}
+
+// grow moves from towards to; only away from zero is it bounded by step.
+func grow(from, to, step float64) float64 {
+	if from*to < 0 {
+		from = 0
+	}
+	if math.Abs(to) <= math.Abs(from) {
+		return to
+	}
+	return math.Copysign(math.Min(math.Abs(to), math.Abs(from)+step), to)
+}
+
+// moved is the motion since the start: x, y in the frame of the start pose, yaw unwrapped, active seconds.
+func (r *streamRun) moved(latest guard.Sample) map[string]any {
+	if len(latest.Position) < 3 || len(r.first.Position) < 3 {
+		return map[string]any{"x": 0.0, "y": 0.0, "yaw": 0.0, "seconds": r.active.Seconds()}
+	}
+	r.turned += AngleDiff(latest.Position[2], r.lastYaw)
+	r.lastYaw = latest.Position[2]
+	dx, dy := latest.Position[0]-r.first.Position[0], latest.Position[1]-r.first.Position[1]
+	sin, cos := math.Sincos(r.first.Position[2])
+	return map[string]any{
+		"x": cos*dx + sin*dy, "y": cos*dy - sin*dx, "yaw": r.turned, "seconds": r.active.Seconds(),
+	}
+}
+
+// stateScope is a base's sample for expressions.
+func stateScope(s guard.Sample) map[string]any {
+	return map[string]any{
+		"x": s.Position[0], "y": s.Position[1], "yaw": s.Position[2],
+		"vx": s.Velocity[0], "vy": s.Velocity[1], "wz": s.Velocity[2],
+	}
+}

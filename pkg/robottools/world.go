@@ -1,0 +1,360 @@
+package robottools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r2"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"agent_node/pkg/geometry"
+	"agent_node/pkg/geometry/grid"
+	"agent_node/pkg/geometry/limits"
+	"agent_node/pkg/geometry/spatial"
+	"agent_node/pkg/geometry/tf"
+	"agent_node/pkg/geometry/validate"
+	"agent_node/pkg/geometry/zone"
+	"agent_node/pkg/guard"
+	"agent_node/pkg/ros"
+)
+
+// errStaleTransform marks a transform that is missing or too old.
+var errStaleTransform = errors.New("robottools: no fresh transform")
+
+// worldView is what the node knows of the robot's surroundings: transforms, map, zones, footprint.
+type worldView struct {
+	profile *Profile
+	node    ros.Node
+	buffer  *tf.Buffer
+	maxAge  time.Duration
+	print   spatial.Footprint
+	keepIn  []*zone.Zone
+	zones   []*zone.Zone
+
+	mu      sync.Mutex
+	grid    *grid.Grid
+	mapErr  error
+	changed chan struct{} // closes when a dynamic transform arrives
+	subs    []ros.Subscription
+	mapSub  *latest
+	unjump  func()
+}
+
+// defaultPoseAge is how old the map pose may be where the profile does not say, s.
+const defaultPoseAge = 0.5
+
+func newWorld(node ros.Node, p *Profile) (*worldView, error) {
+	w := &worldView{profile: p, node: node, buffer: tf.New(tf.Config{}), changed: make(chan struct{}), maxAge: seconds(defaultPoseAge)}
+	if p.World.PoseMaxAge > 0 {
+		w.maxAge = seconds(p.World.PoseMaxAge)
+	}
+	if err := w.shapes(); err != nil {
+		return nil, err
+	}
+	if err := w.subscribe(); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	w.unjump = node.Clock().OnJump(func(_, to ros.Time) { w.buffer.Advance(int64(to)) })
+	return w, nil
+}
+
+// shapes makes footprint and zones of the profile.
+func (w *worldView) shapes() error {
+	p := w.profile
+	var err error
+	switch f := p.World.Footprint; {
+	case len(f.Polygon) > 0:
+		w.print, err = spatial.PolygonFootprint(vectors(f.Polygon))
+	case f.Radius > 0:
+		w.print, err = spatial.CircleFootprint(f.Radius)
+	}
+	if err != nil {
+		return p.source.errorf("world/footprint", "%v", err)
+	}
+	for _, group := range []struct {
+		path string
+		kind zone.Kind
+		list []Zone
+		into *[]*zone.Zone
+	}{
+		{"world/workspace", zone.KeepIn, p.World.Workspace, &w.keepIn},
+		{"world/keep_out", zone.KeepOut, p.World.KeepOut, &w.zones},
+		{"world/speed_zones", zone.Speed, p.World.SpeedZones, &w.zones},
+	} {
+		for i, z := range group.list {
+			made, err := makeZone(z, group.kind, p.Frames.Map)
+			if err != nil {
+				return p.source.errorf(fmt.Sprintf("%s/%d", group.path, i), "%v", err)
+			}
+			*group.into = append(*group.into, made)
+		}
+	}
+	return nil
+}
+
+func makeZone(z Zone, kind zone.Kind, frame string) (*zone.Zone, error) {
+	if z.Frame != "" {
+		frame = z.Frame
+	}
+	shape, err := zone.Polygon(vectors(z.Polygon))
+	if err != nil {
+		return nil, err
+	}
+	return zone.New(zone.Config{Name: z.Name, Kind: kind, Frame: frame, Shape: shape, Margin: z.Margin, MaxLinear: z.Speed})
+}
+
+func vectors(corners [][2]float64) []r2.Vec {
+	out := make([]r2.Vec, len(corners))
+	for i, c := range corners {
+		out[i] = r2.Vec{X: c[0], Y: c[1]}
+	}
+	return out
+}
+
+func (w *worldView) subscribe() error {
+	for _, s := range []struct {
+		topic  string
+		qos    ros.QoS
+		static bool
+	}{
+		{"/tf", ros.QoS{Depth: 100, Reliability: ros.BestEffort}, false},
+		{"/tf_static", ros.QoS{Depth: 100, Durability: ros.TransientLocal}, true},
+	} {
+		sub, err := w.node.CreateSubscription(s.topic, "tf2_msgs/msg/TFMessage", s.qos, func(r ros.Received) { w.transforms(r.Message, s.static) })
+		if err != nil {
+			return fmt.Errorf("robottools: %s: %w", s.topic, err)
+		}
+		w.subs = append(w.subs, sub)
+	}
+	if m := w.profile.World.Map; m.Topic != "" {
+		l, err := listen(w.node, m.Topic, "nav_msgs/msg/OccupancyGrid", func(r reading) { w.takeMap(r.msg) })
+		if err != nil {
+			return w.profile.source.errorf("world/map", "%v", err)
+		}
+		w.mapSub = l
+	}
+	return nil
+}
+
+// transforms feeds the buffer; what it refuses (non-finite, cycles) is logged and not used.
+func (w *worldView) transforms(m *ros.Message, static bool) {
+	now := int64(w.node.Clock().Now())
+	for _, t := range m.Msgs("transforms") {
+		s := tf.Stamped{
+			Parent: t.Str("header.frame_id"), Child: t.Str("child_frame_id"), Stamp: int64(t.Stamp("header.stamp")),
+			Transform: spatial.Transform{Translation: vec3(t.Msg("transform.translation")), Rotation: quaternion(t.Msg("transform.rotation"))},
+		}
+		var err error
+		if static {
+			_, err = w.buffer.SetStatic(s)
+		} else {
+			_, err = w.buffer.Set(s, now)
+		}
+		if err != nil {
+			w.node.Logger().Warn("transform refused", "parent", s.Parent, "child", s.Child, "error", err)
+		}
+	}
+	w.mu.Lock()
+	close(w.changed)
+	w.changed = make(chan struct{})
+	w.mu.Unlock()
+}
+
+func vec3(m *ros.Message) r3.Vec { return r3.Vec{X: m.Float("x"), Y: m.Float("y"), Z: m.Float("z")} }
+
+func quaternion(m *ros.Message) quat.Number {
+	return quat.Number{Real: m.Float("w"), Imag: m.Float("x"), Jmag: m.Float("y"), Kmag: m.Float("z")}
+}
+
+func poseOf(m *ros.Message) spatial.Pose {
+	return spatial.Pose{Position: vec3(m.Msg("position")), Orientation: quaternion(m.Msg("orientation"))}
+}
+
+// takeMap replaces the map; one that makes no sense is an error that refuses motions.
+func (w *worldView) takeMap(m *ros.Message) {
+	data, _ := m.Get("data")
+	cells, _ := data.([]int8)
+	rules := grid.Rules{OccupiedAt: int8(w.profile.World.Map.Occupied), UnknownIsFree: w.profile.World.Map.UnknownIsFree}
+	g, err := grid.New(grid.Config{
+		Frame: m.Str("header.frame_id"), Stamp: int64(m.Stamp("header.stamp")),
+		Width: int(m.Int("info.width")), Height: int(m.Int("info.height")), Resolution: m.Float("info.resolution"),
+		Origin: poseOf(m.Msg("info.origin")).Planar(), Data: cells, Rules: rules,
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.grid, w.mapErr = g, err
+	if err != nil {
+		w.grid = nil
+		w.node.Logger().Error("map refused", "topic", w.profile.World.Map.Topic, "error", err)
+	}
+}
+
+// transform waits for a transform that is fresh and, where after is set, stamped after it.
+func (w *worldView) transform(ctx context.Context, target, source string, maxAge time.Duration, after time.Time) (map[string]any, error) {
+	clock := w.node.Clock()
+	var floor int64
+	if !after.IsZero() {
+		// The stamp from which on the world had been at rest: that much ROS time ago.
+		floor = int64(clock.Now()) - int64(time.Since(after))
+		if clock.Simulated() {
+			floor = int64(clock.Now())
+		}
+	}
+	for {
+		w.mu.Lock()
+		changed := w.changed
+		w.mu.Unlock()
+		now := int64(clock.Now())
+		r, err := w.buffer.Latest(target, source, now, maxAge)
+		if err == nil && (r.Static || floor == 0 || r.Stamp > floor) {
+			return transformMap(r), nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			if err == nil {
+				err = fmt.Errorf("%s -> %s: no transform stamped after rest", target, source)
+			}
+			return nil, fmt.Errorf("%w: %w", errStaleTransform, err)
+		}
+	}
+}
+
+func transformMap(r tf.Result) map[string]any {
+	p := r.Transform.Pose()
+	return map[string]any{
+		"x": p.Position.X, "y": p.Position.Y, "z": p.Position.Z, "yaw": spatial.Yaw(p.Orientation),
+		"qx": p.Orientation.Imag, "qy": p.Orientation.Jmag, "qz": p.Orientation.Kmag, "qw": p.Orientation.Real,
+	}
+}
+
+// pose is the robot's pose in the map frame, now.
+func (w *worldView) pose() (Place, bool) {
+	r, err := w.buffer.Latest(w.profile.Frames.Map, w.profile.Frames.Base, int64(w.node.Clock().Now()), w.maxAge)
+	if err != nil {
+		return Place{}, false
+	}
+	p := r.Transform.Planar()
+	return Place{X: p.X, Y: p.Y, Yaw: p.Yaw}, true
+}
+
+// snapshot is the world as it is known now, for one actuator.
+func (w *worldView) snapshot(a *baseActuator) *validate.World {
+	now := int64(w.node.Clock().Now())
+	w.mu.Lock()
+	g := w.grid
+	w.mu.Unlock()
+	world := &validate.World{
+		Now: now, MaxAge: w.maxAge, Frame: w.profile.Frames.Map, Base: w.profile.Frames.Base, TF: w.buffer,
+		Limits: a.limits, Workspace: w.keepIn, Zones: w.zones, Map: g, NeedMap: w.profile.World.Map.Required,
+		Footprint: w.print, MapMargin: w.profile.World.Footprint.Margin,
+	}
+	if s, ok := w.state(a, now); ok {
+		world.State = s
+	}
+	return world
+}
+
+// state is the measured state: the pose from the transforms, the twist from the actuator's feedback.
+func (w *worldView) state(a *baseActuator, now int64) (validate.State, bool) {
+	r, err := w.buffer.Latest(w.profile.Frames.Map, w.profile.Frames.Base, now, w.maxAge)
+	if err != nil {
+		return validate.State{}, false
+	}
+	s := validate.State{Pose: r.Transform.Pose(), Frame: w.profile.Frames.Map, Stamp: r.Stamp}
+	if latest, ok := a.latest(); ok && len(latest.Velocity) >= 3 {
+		s.Twist = spatial.Twist{Linear: r3.Vec{X: latest.Velocity[0], Y: latest.Velocity[1]}, Angular: r3.Vec{Z: latest.Velocity[2]}}
+	}
+	return s, true
+}
+
+func (w *worldView) checkPose(a *baseActuator, p Place) validate.Report {
+	return validate.Validate(validate.PoseGoal{Frame: w.profile.Frames.Map, Pose: spatial.Pose2{X: p.X, Y: p.Y, Yaw: p.Yaw}.Pose()}, w.snapshot(a))
+}
+
+func (w *worldView) checkPath(a *baseActuator, path validate.Path) validate.Report {
+	return validate.Validate(path, w.snapshot(a))
+}
+
+// checkMotion judges a straight drive or a turn in place from the measured pose.
+func (w *worldView) checkMotion(a *baseActuator, distance, angle float64) validate.Report {
+	if distance == 0 && angle != 0 {
+		return validate.Validate(validate.Turn{Angle: angle}, w.snapshot(a))
+	}
+	return validate.Validate(validate.Drive{Distance: distance}, w.snapshot(a))
+}
+
+// checkTwist is asked at the control rate: limits only, the way ahead is in-flight's.
+func (w *worldView) checkTwist(a *baseActuator, v, yawRate float64) error {
+	var room [4]geometry.Finding
+	t := validate.Twist{Twist: spatial.Twist{Linear: r3.Vec{X: v}, Angular: r3.Vec{Z: yawRate}}}
+	if found := validate.CheckTwist(t, &validate.World{Limits: a.limits, Base: w.profile.Frames.Base}, room[:0]); len(found) > 0 {
+		return &geometry.Refusal{Findings: append([]geometry.Finding(nil), found...)}
+	}
+	return nil
+}
+
+// inFlight judges every sample of a motion: the measured pose plus the stopping distance against zones, workspace and limits.
+func (w *worldView) inFlight(a *baseActuator) func(guard.Sample) error {
+	return func(guard.Sample) error {
+		now := int64(w.node.Clock().Now())
+		s, ok := w.state(a, now)
+		if !ok {
+			return nil // the age of the measurement itself is the guard's to judge
+		}
+		world := w.snapshot(a)
+		world.State = s
+		if found := validate.InFlight(s, world); len(found) > 0 {
+			return &geometry.Refusal{Findings: found}
+		}
+		return nil
+	}
+}
+
+// baseLimits are the profile's limits for the geometry layer.
+func baseLimits(l Limits) (*limits.Base, error) {
+	b := &limits.Base{
+		Forward: l.Linear, Backward: l.Linear, Angular: l.Angular,
+		Decel: l.Deceleration, AngularDecel: l.AngularAcceleration,
+		MaxDistance: l.Range, MaxAngle: l.RangeAngle,
+	}
+	return b, b.Check()
+}
+
+func (w *worldView) close() error {
+	var all []error
+	for _, s := range w.subs {
+		all = append(all, s.Close())
+	}
+	if w.mapSub != nil {
+		all = append(all, w.mapSub.Close())
+	}
+	if w.unjump != nil {
+		w.unjump()
+	}
+	return errors.Join(all...)
+}
+
+func distance(a, b Place) float64 { return math.Hypot(a.X-b.X, a.Y-b.Y) }
+
+// placeOf reads {'x': …, 'y': …, 'yaw': …}.
+func placeOf(v any) (Place, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return Place{}, fmt.Errorf("a pose is %v, wanted {x, y, yaw}", v)
+	}
+	var p Place
+	for name, into := range map[string]*float64{"x": &p.X, "y": &p.Y, "yaw": &p.Yaw} {
+		f, ok := m[name].(float64)
+		if !ok {
+			return Place{}, fmt.Errorf("pose: %s is %v, wanted a number", name, m[name])
+		}
+		*into = f
+	}
+	return p, nil
+}

@@ -1,0 +1,185 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/action"
+)
+
+// Exit codes of run.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitUnverified  = 3
+	ExitBudget      = 4
+	ExitInterrupted = 5
+)
+
+// exitCode of agent_msgs/action/ExecuteTask's outcome.
+func exitCode(outcome int64) (int, bool) {
+	code, ok := map[int64]int{1: ExitDone, 2: ExitUnverified, 3: ExitFailed, 4: ExitBudget, 5: ExitInterrupted}[outcome]
+	return code, ok
+}
+
+var outcomeNames = map[int64]string{1: "DONE", 2: "UNVERIFIED", 3: "FAILED", 4: "BUDGET_EXHAUSTED", 5: "INTERRUPTED"}
+
+var stateNames = map[int64]string{1: "idle", 2: "sampling", 3: "awaiting_tool", 4: "awaiting_user", 5: "unverified", 6: "done", 7: "failed"}
+
+var actuatorNames = map[int64]string{
+	0: "unknown", 1: "holding", 2: "sent", 3: "in_flight", 4: "paused", 5: "canceling", 6: "stopping", 7: "settling", 8: "fault", 9: "estop",
+}
+
+// Task is what run sends.
+type Task struct {
+	Action   string // such as /agent_node/execute_task
+	Task     string
+	Criteria []string
+	DryRun   bool
+	JSON     bool // print the result as JSON and nothing else
+	// WaitServer bounds the wait for the action server.
+	WaitServer time.Duration
+}
+
+// cancelPatience is how long run waits for the result after Ctrl-C.
+const cancelPatience = 30 * time.Second
+
+// Run sends a task, shows its progress on out and returns the exit code. When ctx ends the goal is
+// canceled, and its result awaited.
+func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error) {
+	client, err := action.NewClient(node, t.Action, "agent_msgs/action/ExecuteTask")
+	if err != nil {
+		return ExitFailed, err
+	}
+	defer client.Close()
+	wait, cancel := context.WithTimeout(ctx, t.WaitServer)
+	defer cancel()
+	if err := client.WaitReady(wait); err != nil {
+		return ExitFailed, fmt.Errorf("no action server %s after %v: is the node running, and active?", t.Action, t.WaitServer)
+	}
+	p := &progress{out: out, quiet: t.JSON}
+	goal := ros.New(client.Type().Goal).With("task", t.Task).With("success_criteria", append([]string{}, t.Criteria...)).With("dry_run", t.DryRun)
+	g, err := client.Send(ctx, goal, action.GoalOptions{Feedback: p.feedback})
+	if errors.Is(err, ros.ErrRejected) {
+		return ExitFailed, errors.New("the goal was rejected: the node's log and ~/trace say why")
+	}
+	if err != nil {
+		return ExitFailed, err
+	}
+	result, err := await(ctx, g, p)
+	if err != nil {
+		return ExitFailed, err
+	}
+	if t.JSON {
+		data, err := result.Result.MarshalJSON()
+		if err != nil {
+			return ExitFailed, err
+		}
+		fmt.Fprintf(out, "%s\n", data)
+	} else {
+		PrintResult(out, result.Result)
+	}
+	code, ok := exitCode(result.Result.Int("outcome"))
+	if !ok {
+		return ExitFailed, fmt.Errorf("the result has no outcome (status %d)", result.Status)
+	}
+	return code, nil
+}
+
+// await waits for the result; the end of ctx cancels the goal first.
+func await(ctx context.Context, g *action.Goal, p *progress) (action.Outcome, error) {
+	result, err := g.Result(ctx)
+	if ctx.Err() == nil || err == nil {
+		return result, err
+	}
+	p.line("canceling; waiting until the robot rests")
+	ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
+	defer cancel()
+	if _, err := g.Cancel(ctx); err != nil {
+		return action.Outcome{}, fmt.Errorf("cancel: %w", err)
+	}
+	return g.Result(ctx)
+}
+
+// progress prints feedback, a line for each change.
+type progress struct {
+	out   io.Writer
+	quiet bool
+	last  string
+	seen  int64
+}
+
+func (p *progress) line(s string) {
+	if !p.quiet {
+		fmt.Fprintln(p.out, s)
+	}
+}
+
+func (p *progress) feedback(m *ros.Message) {
+	step := m.Msg("last_step")
+	if i := step.Int("index"); i > p.seen {
+		p.seen = i
+		p.line("  " + stepLine(step))
+	}
+	var moving []string
+	for _, a := range m.Msgs("actuators") {
+		moving = append(moving, a.Str("name")+" "+actuatorNames[a.Int("state")])
+	}
+	now := fmt.Sprintf("step %d  %s/%s  [%s]", m.Int("step"), stateNames[m.Int("state")], m.Str("phase"), strings.Join(moving, ", "))
+	if now != p.last {
+		p.last = now
+		p.line(now)
+	}
+}
+
+// stepLine is one call in one line.
+func stepLine(s *ros.Message) string {
+	mark := "ok"
+	if !s.Bool("ok") {
+		mark = s.Str("error_kind")
+	}
+	return fmt.Sprintf("%s(%s) -> %s: %s", s.Str("tool"), strings.Trim(s.Str("arguments_json"), "{}"), mark, shorten(s.Str("content"), 200))
+}
+
+func shorten(s string, most int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) <= most {
+		return string(r)
+	}
+	return string(r[:most]) + " …"
+}
+
+// PrintResult shows a result of execute_task to a person.
+func PrintResult(out io.Writer, m *ros.Message) {
+	fmt.Fprintf(out, "\n%s (%s)\n", outcomeNames[m.Int("outcome")], m.Str("reason_code"))
+	if a := m.Str("answer"); a != "" {
+		fmt.Fprintf(out, "answer: %s\n", a)
+	}
+	for _, s := range m.Msgs("completed_steps") {
+		fmt.Fprintf(out, "  step %d  %s\n", s.Int("index"), stepLine(s))
+	}
+	for _, v := range m.Msgs("verifications") {
+		verdict := "passed"
+		if !v.Bool("passed") {
+			verdict = "FAILED"
+		}
+		fmt.Fprintf(out, "  check  %s %s: %s\n", v.Str("criterion"), verdict, shorten(v.Str("evidence"), 160))
+	}
+	if unmet, _ := m.Get("unmet_goals"); unmet != nil {
+		for _, u := range unmet.([]string) {
+			fmt.Fprintf(out, "  unmet  %s\n", u)
+		}
+	}
+	u := m.Msg("usage")
+	fmt.Fprintf(out, "usage: %d steps, %d tool calls, %d tokens in, %d out, %.1f s\n", u.Int("steps"), u.Int("tool_calls"),
+		u.Int("input_tokens"), u.Int("output_tokens"), u.Duration("wall_time").Seconds())
+	if t := m.Str("trace"); t != "" {
+		fmt.Fprintf(out, "trace: %s\n", t)
+	}
+}

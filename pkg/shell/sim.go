@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"agent_node/pkg/node"
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/ros/mem"
+	"agent_node/sim/robot"
+)
+
+// Sim says how run --sim sets its world up.
+type Sim struct {
+	Args   *args.Args // parameters and remaps of the node
+	Seed   uint64
+	Rate   float64 // simulated seconds per real one
+	Record io.Writer
+	Logger *slog.Logger
+}
+
+// shutdownPatience bounds the way down: rest first.
+const shutdownPatience = 30 * time.Second
+
+// RunSim runs one task with the built-in robot and the node in this process, with no ROS at all.
+func RunSim(ctx context.Context, s Sim, t Task, out io.Writer) (code int, err error) {
+	bus := mem.NewBus()
+	defer func() { err = errors.Join(err, bus.Close()) }()
+	simulated := s.Rate != 1 && s.Rate != 0
+
+	body, err := bus.NewNode("sim_robot", mem.Options{Logger: s.Logger})
+	if err != nil {
+		return ExitFailed, err
+	}
+	bot, err := robot.New(body, robot.Options{Seed: s.Seed, Rate: s.Rate, Clock: simulated, Record: s.Record})
+	if err != nil {
+		return ExitFailed, err
+	}
+	robotCtx, stopRobot := context.WithCancel(context.Background())
+	robotDone := make(chan error, 1)
+	go func() { robotDone <- bot.Run(robotCtx) }()
+	defer func() {
+		stopRobot()
+		err = errors.Join(err, <-robotDone)
+	}()
+
+	host, err := bus.NewNode("agent_node", mem.Options{Args: s.Args, Logger: s.Logger})
+	if err != nil {
+		return ExitFailed, err
+	}
+	if simulated {
+		if err := host.UseSimTime(true); err != nil {
+			return ExitFailed, err
+		}
+	}
+	agent, err := node.New(host)
+	if err != nil {
+		return ExitFailed, err
+	}
+	defer func() {
+		down, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+		defer cancel()
+		err = errors.Join(err, agent.Shutdown(down))
+	}()
+	if err := agent.Start(ctx); err != nil {
+		return ExitFailed, err
+	}
+	person, err := bus.NewNode("shell", mem.Options{Logger: s.Logger})
+	if err != nil {
+		return ExitFailed, err
+	}
+	t.Action = host.Namespace() + "/" + host.Name() + "/execute_task"
+	if host.Namespace() == "/" {
+		t.Action = "/" + host.Name() + "/execute_task"
+	}
+	return Run(ctx, person, t, out)
+}
