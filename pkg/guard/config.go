@@ -1,6 +1,10 @@
 package guard
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"time"
+)
 
 // Group says which thresholds an axis is held against.
 type Group string
@@ -64,6 +68,9 @@ type Config struct {
 	// MaxAge of the newest sample (100 ms); the rule uses the larger of this and 3 periods. By arrival; by stamp too where
 	// GuardConfig.SourceTime is set.
 	MaxAge time.Duration
+	// StampAge: how far from GuardConfig.SourceTime the newest stamp may be, either way. 0: like MaxAge; negative: not asked for
+	// (two machines whose clocks nobody synchronises).
+	StampAge time.Duration
 	// Noisy: the values of a live sensor differ from sample to sample even at rest. A window of identical values is then a frozen
 	// sensor, and never rest.
 	Noisy bool
@@ -90,9 +97,15 @@ type Config struct {
 	SettleTime time.Duration
 	// MotionSamples: so many samples in a row above a speed threshold are motion nobody commanded (3).
 	MotionSamples int
-	// InstantTime: a command that its server (or its stream) ends with success within this time of its start had nothing to
-	// move, and needs no changed values as evidence even with Command.MustMove (0.5 s; 0: always needs them). See docs/guard.md.
-	InstantTime time.Duration
+	// MoveTime: within this time a commanded motion shows in the measurements (0.5 s). A command that ended sooner, by its
+	// server's result or by our zeros, proves nothing by unchanged values: Command.MustMove then asks for none. 0: it always asks.
+	// docs/guard.md says why this cannot turn one fault into a false claim.
+	MoveTime time.Duration
+	// SpreadFactor: no sample of the window is farther from the newest than this many displacement thresholds (2), so that an
+	// oscillation sampled at its turning points is not rest. 0: not asked for.
+	SpreadFactor float64
+	// Standstill: GuardConfig.SourceTime that does not advance for this long is a pause by SourceClock (0.5 s).
+	Standstill time.Duration
 }
 
 // DefaultConfig is the rules' numbers for an actuator of that name. Axes must be added.
@@ -121,6 +134,99 @@ func DefaultConfig(name string) Config {
 		Deceleration:    0.5,
 		SettleTime:      3 * time.Second,
 		MotionSamples:   3,
-		InstantTime:     500 * time.Millisecond,
+		MoveTime:        500 * time.Millisecond,
+		SpreadFactor:    2,
+		Standstill:      500 * time.Millisecond,
 	}
 }
+
+// check refuses what cannot work. Errors wrap ErrConfig and name the field, its value and its limit.
+func (c *Config) check() error {
+	bad := func(field string, value any, want string) error {
+		return fmt.Errorf("%w: actuator %q: %s is %v, want %s", ErrConfig, c.Name, field, value, want)
+	}
+	if c.Name == "" {
+		return bad("Name", `""`, "a name")
+	}
+	if err := c.checkAxes("Axes", c.Axes); err != nil {
+		return err
+	}
+	if c.Second != nil {
+		if err := c.checkAxes("Second.Axes", c.Second.Axes); err != nil {
+			return err
+		}
+		if c.Second.Period <= 0 {
+			return bad("Second.Period", c.Second.Period, "more than 0 s")
+		}
+	}
+	for _, d := range []struct {
+		field string
+		value time.Duration
+	}{
+		{"Period", c.Period}, {"Window", c.Window}, {"MaxAge", c.MaxAge}, {"ControlPeriod", c.ControlPeriod},
+		{"AcceptTimeout", c.AcceptTimeout}, {"StallTime", c.StallTime}, {"FeedbackTimeout", c.FeedbackTimeout},
+		{"PauseCap", c.PauseCap}, {"CancelAnswer", c.CancelAnswer}, {"CancelResult", c.CancelResult},
+		{"StopTime", c.StopTime}, {"SettleTime", c.SettleTime}, {"Standstill", c.Standstill},
+	} {
+		if d.value <= 0 {
+			return bad(d.field, d.value, "more than 0 s")
+		}
+	}
+	if c.MoveTime < 0 {
+		return bad("MoveTime", c.MoveTime, "0 s or more")
+	}
+	if c.MinSamples < 2 {
+		return bad("MinSamples", c.MinSamples, "2 or more")
+	}
+	if c.MotionSamples < 1 {
+		return bad("MotionSamples", c.MotionSamples, "1 or more")
+	}
+	if !(c.MaxGapPeriods >= 1) || math.IsInf(c.MaxGapPeriods, 0) {
+		return bad("MaxGapPeriods", c.MaxGapPeriods, "a finite number, 1 or more")
+	}
+	if !(c.ArrivalSpread >= 0 && c.ArrivalSpread <= 1) {
+		return bad("ArrivalSpread", c.ArrivalSpread, "0 to 1")
+	}
+	if !(c.SpreadFactor >= 0) || math.IsInf(c.SpreadFactor, 0) {
+		return bad("SpreadFactor", c.SpreadFactor, "a finite number, 0 or more")
+	}
+	if !(c.Deceleration > 0) || math.IsInf(c.Deceleration, 0) {
+		return bad("Deceleration", c.Deceleration, "a finite number above 0")
+	}
+	if w := windowOf(c, c.Period); c.SettleTime < 2*w {
+		return bad("SettleTime", c.SettleTime, fmt.Sprintf("two windows (%v) or more, else nothing ever settles in time", 2*w))
+	}
+	if 3*c.Period > c.FeedbackTimeout {
+		return bad("FeedbackTimeout", c.FeedbackTimeout, fmt.Sprintf("3 periods (%v) or more, else ordinary feedback counts as lost", 3*c.Period))
+	}
+	return nil
+}
+
+func (c *Config) checkAxes(field string, axes []Axis) error {
+	if len(axes) == 0 {
+		return fmt.Errorf("%w: actuator %q: %s is empty, want one axis or more", ErrConfig, c.Name, field)
+	}
+	for i, a := range axes {
+		l, ok := c.Groups[a.Group]
+		if !ok {
+			return fmt.Errorf("%w: actuator %q: %s[%d] %q names group %q, which Groups does not have", ErrConfig, c.Name, field, i, a.Name, a.Group)
+		}
+		for _, v := range []struct {
+			name  string
+			value float64
+			zero  bool
+		}{{"Speed", l.Speed, false}, {"Displacement", l.Displacement, false}, {"Deceleration", l.Deceleration, true}} {
+			ok := v.value > 0 || v.zero && v.value == 0
+			if !ok || math.IsInf(v.value, 0) {
+				return fmt.Errorf("%w: actuator %q: Groups[%q].%s is %v, want a finite number above 0", ErrConfig, c.Name, a.Group, v.name, v.value)
+			}
+		}
+	}
+	return nil
+}
+
+// windowOf is how long rest is looked at, given a source's period.
+func windowOf(c *Config, period time.Duration) time.Duration { return max(c.Window, 5*period) }
+
+// ageOf is how old the newest sample may be.
+func ageOf(c *Config, period time.Duration) time.Duration { return max(c.MaxAge, 3*period) }

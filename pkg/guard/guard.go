@@ -2,7 +2,11 @@ package guard
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -79,37 +83,241 @@ type ActuatorState struct {
 }
 
 // Guard watches and stops any number of actuators.
-type Guard struct{ cfg GuardConfig }
+type Guard struct {
+	cfg   GuardConfig
+	clock Clock
+	ids   atomic.Uint64
+
+	mu        sync.Mutex
+	actuators []*Actuator
+	sources   []string // pause sources of all actuators
+	estop     bool     // the emergency stop's input
+	running   context.Context
+	ended     bool
+	actors    sync.WaitGroup
+}
 
 // New makes a guard without actuators.
-func New(cfg GuardConfig) *Guard { return &Guard{cfg: cfg} }
+func New(cfg GuardConfig) *Guard {
+	if cfg.Clock == nil {
+		cfg.Clock = SystemClock()
+	}
+	return &Guard{cfg: cfg, clock: cfg.Clock}
+}
 
-// Add makes an actuator known. It begins in Unknown. Errors wrap ErrConfig.
-func (g *Guard) Add(cfg Config, d Driver) (*Actuator, error) { panic("guard: in the making") }
+// Add makes an actuator known, before or while Run runs. It begins in Unknown. Errors wrap ErrConfig, or ErrNotRunning after the end of Run.
+func (g *Guard) Add(cfg Config, d Driver) (*Actuator, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return nil, fmt.Errorf("%w: actuator %q has no driver", ErrConfig, cfg.Name)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return nil, fmt.Errorf("%w: actuator %q comes too late", ErrNotRunning, cfg.Name)
+	}
+	for _, a := range g.actuators {
+		if a.cfg.Name == cfg.Name {
+			return nil, fmt.Errorf("%w: there is an actuator %q already", ErrConfig, cfg.Name)
+		}
+	}
+	a := newActuator(g, cfg, d)
+	g.actuators = append(g.actuators, a)
+	for _, s := range g.sources {
+		a.box.post(input{kind: inPause, text: s})
+	}
+	if g.estop {
+		a.box.post(input{kind: inEstop, flag: true})
+	}
+	if g.running != nil {
+		g.start(a)
+	}
+	return a, nil
+}
+
+// start runs an actuator's goroutine; g.mu is held.
+func (g *Guard) start(a *Actuator) {
+	ctx := g.running
+	g.actors.Go(func() { newActor(a).run(ctx) })
+}
 
 // Run runs the actuators until ctx ends; then it stops all and waits for rest, as long as the actuators' deadlines allow.
-// It returns nil or a *NotAtRestError.
-func (g *Guard) Run(ctx context.Context) error { panic("guard: in the making") }
+// It returns nil or a *NotAtRestError. A guard runs once.
+func (g *Guard) Run(ctx context.Context) error {
+	g.mu.Lock()
+	if g.running != nil {
+		g.mu.Unlock()
+		return fmt.Errorf("%w: a guard runs once", ErrNotRunning)
+	}
+	g.running = ctx
+	for _, a := range g.actuators {
+		g.start(a)
+	}
+	g.mu.Unlock()
 
-// States is a copy of what each actuator is doing, in the order they were added.
-func (g *Guard) States() []ActuatorState { panic("guard: in the making") }
+	<-ctx.Done()
+	g.mu.Lock()
+	g.ended = true
+	g.mu.Unlock()
+	g.actors.Wait()
+	return notAtRest(g.list(), func(s *snapshot) bool { return s.rest })
+}
 
-// StopAll stops every actuator and takes every lease. It returns nil when all were measured at rest, else a *NotAtRestError.
-// The stop goes on when ctx ends; only the waiting ends.
-func (g *Guard) StopAll(ctx context.Context, reason string) error { panic("guard: in the making") }
+func (g *Guard) list() []*Actuator {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.actuators)
+}
+
+// notAtRest names the actuators that do not pass, or is nil.
+func notAtRest(actuators []*Actuator, pass func(*snapshot) bool) error {
+	var e NotAtRestError
+	for _, a := range actuators {
+		if s, _ := a.look(); !pass(&s) {
+			e.Actuators = append(e.Actuators, s.state)
+		}
+	}
+	if len(e.Actuators) > 0 {
+		return &e
+	}
+	return nil
+}
+
+// States is a copy of what each actuator is doing, in the order they were added. It may be called from OnTransition, and then shows the
+// actuator concerned in the transition's new state.
+func (g *Guard) States() []ActuatorState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make([]ActuatorState, len(g.actuators))
+	for i, a := range g.actuators {
+		out[i] = a.State()
+	}
+	return out
+}
+
+// StopAll stops every actuator and takes every lease; reason is for the record ("operator_stop"). It returns nil when all were measured
+// at rest, else a *NotAtRestError. The stop goes on when ctx ends; only the waiting ends.
+func (g *Guard) StopAll(ctx context.Context, reason string) error {
+	return g.ask(ctx, input{kind: inStop, text: reason})
+}
 
 // Quiesce is StopAll for what a lease owns or what moves; what rests already is sent nothing. nil only when every actuator is measured at rest.
-func (g *Guard) Quiesce(ctx context.Context) error { panic("guard: in the making") }
+func (g *Guard) Quiesce(ctx context.Context) error {
+	return g.ask(ctx, input{kind: inQuiesce, text: "quiesce"})
+}
+
+// ask posts a stop to every actuator at once, then waits until each rests, or is known not to.
+func (g *Guard) ask(ctx context.Context, in input) error {
+	actuators := g.list()
+	taken := make([]chan struct{}, len(actuators))
+	for i, a := range actuators {
+		taken[i] = a.postDone(in)
+	}
+	for i, a := range actuators {
+		select {
+		case <-taken[i]:
+		case <-ctx.Done():
+			continue
+		}
+		a.await(ctx, (*snapshot).stopDecided)
+	}
+	return notAtRest(actuators, (*snapshot).stopped)
+}
 
 // EmergencyStop latches with true; false only allows Reset.
-func (g *Guard) EmergencyStop(on bool) { panic("guard: in the making") }
+func (g *Guard) EmergencyStop(on bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.estop = on
+	for _, a := range g.actuators {
+		a.box.post(input{kind: inEstop, flag: on})
+	}
+}
+
+// Estop tells whether the emergency stop's input is true, and whether any actuator is latched by it.
+func (g *Guard) Estop() (active, latched bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, a := range g.actuators {
+		latched = latched || a.State().State == Estop
+	}
+	return g.estop, latched || g.estop
+}
 
 // Pause adds a pause source to every actuator (SourceOperator, or a name for the robot's own hold). Idempotent.
-func (g *Guard) Pause(source string) { panic("guard: in the making") }
+func (g *Guard) Pause(source string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !slices.Contains(g.sources, source) {
+		g.sources = append(g.sources, source)
+	}
+	for _, a := range g.actuators {
+		a.Pause(source)
+	}
+}
 
 // Resume takes a pause source away. Motion resumes when none is left and the command was validated afresh.
-func (g *Guard) Resume(source string) { panic("guard: in the making") }
+func (g *Guard) Resume(source string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sources = slices.DeleteFunc(g.sources, func(s string) bool { return s == source })
+	for _, a := range g.actuators {
+		a.Resume(source)
+	}
+}
 
-// Reset acknowledges faults, and releases the e-stop latch if its input is false (else the error wraps ErrEstop). It returns when
-// every fault or latch is released, with the actuators measured at rest, else a *NotAtRestError when ctx ends.
-func (g *Guard) Reset(ctx context.Context) error { panic("guard: in the making") }
+// Reset acknowledges faults, and releases the e-stop latch if its input is false (else the error wraps ErrEstop). It returns nil when no
+// actuator is in fault or latched any more: each of those was measured at rest. When ctx, or the time in which they could have come to
+// rest, ends before that, the acknowledgement is taken back and the error is a *NotAtRestError.
+func (g *Guard) Reset(ctx context.Context) error {
+	g.mu.Lock()
+	if g.estop {
+		g.mu.Unlock()
+		return fmt.Errorf("%w: its input is still true", ErrEstop)
+	}
+	actuators := slices.Clone(g.actuators)
+	taken := make([]chan struct{}, len(actuators))
+	var limit time.Duration
+	for i, a := range actuators {
+		taken[i] = a.postDone(input{kind: inReset})
+		limit = max(limit, a.cfg.StopTime+windowOf(&a.cfg, a.cfg.Period)+time.Second)
+	}
+	g.mu.Unlock()
+	if len(actuators) == 0 {
+		return nil
+	}
+
+	bounded, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ticker := g.clock.NewTicker(limit)
+	defer ticker.Stop()
+	go func() {
+		select {
+		case <-ticker.C():
+			cancel()
+		case <-bounded.Done():
+		}
+	}()
+	for i, a := range actuators {
+		select {
+		case <-taken[i]:
+		case <-bounded.Done():
+		}
+		a.await(bounded, (*snapshot).released)
+	}
+	for _, a := range actuators {
+		a.box.post(input{kind: inResetEnd})
+	}
+	return notAtRest(actuators, (*snapshot).released)
+}
+
+// source reads the clock that stamps come from.
+func (g *Guard) source() source {
+	if g.cfg.SourceTime == nil {
+		return source{}
+	}
+	now, advancing := g.cfg.SourceTime()
+	return source{now: now, known: true, stands: !advancing}
+}

@@ -1,0 +1,494 @@
+package guard
+
+import "time"
+
+// inputKind says what happened to an actuator, as its callers tell it.
+type inputKind uint8
+
+const (
+	inTick inputKind = iota
+	inSample
+	inSecond
+	inExecute
+	inStarted
+	inStreamed
+	inChecked
+	inRevalidated
+	inAccepted
+	inRejected
+	inFinished
+	inCancelAnswered
+	inServerLost
+	inProgress
+	inCancel
+	inStop
+	inQuiesce
+	inEstop
+	inReset
+	inResetEnd
+	inPause
+	inResume
+	inForeign
+	inPermitted
+	inAcquire
+	inAcquireGone
+	inRelease
+	inShutdown
+)
+
+// input is one of them; which fields count depends on the kind.
+type input struct {
+	kind    inputKind
+	epoch   Epoch
+	id      uint64 // of an order, a lease, a waiter or a revalidation
+	flag    bool
+	reason  Reason
+	text    string
+	err     error
+	arrived mono
+	stamp   time.Time
+	pos     []float64
+	vel     []float64
+	order   order
+
+	// For the actuator's goroutine, not for the machine.
+	exec *execution
+	ask  *asking
+	done chan struct{} // closed when the input has been taken
+}
+
+// actionKind says what the actuator's goroutine is to do.
+type actionKind uint8
+
+const (
+	actStop actionKind = iota
+	actCancel
+	actStart
+	actStream
+	actCheck
+	actRevalidate
+	actOutcome
+	actRefuse
+	actLeased
+	actTransition
+	actReport
+)
+
+type action struct {
+	kind     actionKind
+	from, to State
+	event    event
+	report   ReportKind
+	epoch    Epoch
+	order    uint64
+	id       uint64
+	text     string
+	detail   string
+	err      error
+	outcome  Outcome
+}
+
+// take notes an input and applies the event that it is, if it is one.
+func (m *machine) take(in *input) {
+	switch in.kind {
+	case inTick:
+		for _, a := range stateInfo[m.state].during {
+			if a != doCheck {
+				m.perform(a, evNone)
+			}
+		}
+	case inSample:
+		m.sample(in)
+	case inSecond:
+		if m.second != nil {
+			m.second.add(in.stamp, in.arrived, in.pos, in.vel)
+		}
+	case inExecute:
+		m.execute(in)
+	case inStarted:
+		m.started(in)
+	case inStreamed:
+		m.streamed(in)
+	case inChecked:
+		if in.epoch == m.epoch && m.state == InFlight {
+			m.reasonFor(ReasonCheck, in.err, "")
+			m.apply(evCheckFailed)
+		}
+	case inRevalidated:
+		m.revalidated(in)
+	case inAccepted, inProgress:
+		m.accepted(in)
+	case inRejected:
+		m.rejected(in)
+	case inFinished:
+		m.finished(in)
+	case inCancelAnswered:
+		m.cancelAnswered(in)
+	case inServerLost:
+		m.serverLost(in)
+	case inCancel:
+		m.cancel(in)
+	case inStop:
+		m.stop(in.text, ReasonStopped)
+	case inQuiesce:
+		idle := m.order.phase == noOrder && m.lease.owner == ""
+		still := m.state == Holding && m.rest || m.state == Settling && !m.sawMotion || m.state == Unknown
+		if !(idle && still) {
+			m.stop(in.text, ReasonStopped)
+		}
+	case inEstop:
+		m.estop(in.flag)
+	case inReset:
+		m.acked = (m.state == Fault || m.state == Estop) && !m.latch
+		if m.acked {
+			m.needChange = false // a person vouches for what the sensor cannot show
+		}
+	case inResetEnd:
+		m.acked = false
+	case inPause:
+		m.hold(in.text)
+	case inResume:
+		m.release(in.text)
+	case inForeign:
+		m.foreign(in.text)
+	case inPermitted:
+		m.permitted, m.permittedAt = in.text, m.now
+	case inAcquire:
+		m.waiters = append(m.waiters, waiter{id: in.id, owner: in.text, until: m.now + m.patience()})
+	case inAcquireGone:
+		m.acquireGone(in.id)
+	case inRelease:
+		m.releaseLease(in.id)
+	case inShutdown:
+		m.closing = true
+		m.stop(in.text, ReasonCanceled)
+		m.closeBy = m.now + m.stopTime()
+	}
+}
+
+// patience is how long a command or a lease waits for an actuator that still settles or is not observed yet.
+func (m *machine) patience() time.Duration { return m.cfg.FeedbackTimeout + m.cfg.SettleTime }
+
+// sample takes one measurement.
+func (m *machine) sample(in *input) {
+	ok, why := m.primary.add(in.stamp, in.arrived, in.pos, in.vel)
+	if ok && m.stampFar(in.stamp) {
+		ok, why = false, stampOld
+	}
+	m.sampleFlaw = why
+	if !ok {
+		m.badSample(why)
+		return
+	}
+	i := m.primary.count - 1
+	m.lastFeedback, m.fed, m.lastStamp = in.arrived, true, in.stamp
+	p, v := m.primary.position(i), m.primary.velocity(i)
+	if m.primary.bits[m.primary.slot(i)]&bitFast != 0 || m.restFlaw == displaced || m.restFlaw == spreadOut {
+		m.fastRun++
+	} else {
+		m.fastRun = 0
+	}
+	if m.needChange {
+		switch {
+		case !m.referenced:
+			m.remember(i)
+		case !same(p, m.reference[:len(p)]) || !same(v, m.reference[len(p):]):
+			m.needChange = false
+		}
+	}
+	if m.state == InFlight {
+		if !m.primary.near(m.anchor, p, 1) {
+			copy(m.anchor, p)
+			m.progressAt = m.now
+		}
+		for _, a := range stateInfo[InFlight].during {
+			if a == doCheck {
+				m.perform(a, evNone)
+			}
+		}
+	}
+}
+
+// badSample reports unusable measurements, at most once a second.
+func (m *machine) badSample(why flaw) {
+	m.badCount++
+	if m.badCount > 1 && m.now-m.badReported < time.Second {
+		return
+	}
+	m.reportf(ReportSample, m.epoch, nil, "%s (%d since the last report)", why, m.badCount)
+	m.badReported, m.badCount = m.now, 1
+}
+
+// stampFar: the stamp is too far from the source's time to be of now.
+func (m *machine) stampFar(stamp time.Time) bool {
+	limit := m.cfg.StampAge
+	if !m.source.known || limit < 0 {
+		return false
+	}
+	if limit == 0 {
+		limit = m.primary.maxAge
+	}
+	d := m.source.now.Sub(stamp)
+	return !(d >= -limit && d < limit)
+}
+
+// execute takes a command, or refuses it.
+func (m *machine) execute(in *input) {
+	refuse := func(err error) {
+		out := Outcome{Reason: ReasonRefused, AtRest: m.rest, Err: m.stateError(err)}
+		m.emit(action{kind: actRefuse, order: in.order.id, outcome: out})
+	}
+	switch {
+	case m.closing:
+		refuse(ErrNotRunning)
+	case m.state == Estop:
+		refuse(ErrEstop)
+	case m.state == Fault:
+		refuse(ErrFault)
+	case m.lease.owner == "" || m.lease.id != in.id:
+		refuse(ErrLeaseLost)
+	case m.order.phase != noOrder:
+		refuse(ErrBusy)
+	default:
+		m.order = in.order
+		m.order.phase = orderWaits
+		m.order.cameAt = m.now
+	}
+}
+
+// refuseWaiting gives back a command that was never sent.
+func (m *machine) refuseWaiting(err error) {
+	out := Outcome{Reason: ReasonRefused, AtRest: m.rest, Err: m.stateError(err), Took: m.now - m.order.cameAt}
+	m.emit(action{kind: actRefuse, order: m.order.id, outcome: out})
+	m.order = order{}
+}
+
+func (m *machine) stateError(err error) *StateError {
+	return &StateError{Actuator: m.cfg.Name, State: m.state, Reason: m.why, Owner: m.lease.owner, Err: err}
+}
+
+// started: Command.Start returned.
+func (m *machine) started(in *input) {
+	if in.epoch != m.epoch || m.order.phase != orderRuns || m.goal.over {
+		return
+	}
+	if in.err != nil {
+		m.reasonFor(ReasonCommandFailed, in.err, "the command could not be sent")
+		if m.order.stream {
+			if m.state == Sent || m.state == Paused {
+				m.apply(evCommandFailed)
+			}
+			return
+		}
+		m.rejectGoal()
+		return
+	}
+	if m.order.stream {
+		m.acceptGoal()
+	}
+}
+
+func (m *machine) streamed(in *input) {
+	if in.epoch != m.epoch || m.state != InFlight {
+		return
+	}
+	if in.err != nil {
+		m.reasonFor(ReasonCommandFailed, in.err, "")
+		m.apply(evCommandFailed)
+		return
+	}
+	m.goal.over = true
+	m.reasonFor(ReasonSucceeded, nil, "")
+	m.apply(evResult)
+}
+
+func (m *machine) revalidated(in *input) {
+	if m.state != Paused || in.id != m.pause.token || !m.pause.validating {
+		return
+	}
+	m.pause.validating = false
+	if in.err != nil {
+		m.reasonFor(ReasonCheck, in.err, "the motion could not resume")
+		m.apply(evRevalidateFailed)
+		return
+	}
+	m.pause.validated = true
+}
+
+// current: the epoch's goal is the one at hand, and no terminal answer of it came yet. If not, the answer is recorded as late.
+func (m *machine) current(in *input, what string) bool {
+	if in.epoch == m.epoch && m.order.phase == orderRuns && !m.order.stream && !m.goal.over {
+		return true
+	}
+	if in.kind != inProgress {
+		m.reportf(ReportLate, in.epoch, in.err, "%s of epoch %d, at hand is %d in %s", what, in.epoch, m.epoch, m.state)
+	}
+	return false
+}
+
+func (m *machine) accepted(in *input) {
+	if m.current(in, "acceptance") {
+		if !m.goal.accepted {
+			m.acceptGoal()
+		}
+		return
+	}
+	if m.orphans.has(in.epoch) && in.kind == inAccepted {
+		m.reportf(ReportOrphan, in.epoch, nil, "a goal that was given up was accepted: canceled")
+		m.emit(action{kind: actCancel, epoch: in.epoch})
+	}
+}
+
+func (m *machine) acceptGoal() {
+	m.goal.accepted = true
+	switch m.state {
+	case Sent:
+		m.apply(evAccepted)
+	case Canceling, Stopping, Estop:
+		m.apply(evLateAccepted)
+	case Paused:
+		if m.goal.wished {
+			m.cancelGoal(evLateAccepted)
+		}
+	case Unknown, Holding, InFlight, Settling, Fault:
+	}
+}
+
+func (m *machine) rejected(in *input) {
+	if !m.current(in, "rejection") {
+		m.orphans.remove(in.epoch)
+		return
+	}
+	m.reasonFor(ReasonRejected, in.err, "")
+	m.rejectGoal()
+}
+
+func (m *machine) rejectGoal() {
+	m.goal.over = true
+	switch m.state {
+	case Sent:
+		if m.judge(); m.rest {
+			m.apply(evRejected)
+		} else {
+			m.apply(evRejectedUnsettled)
+		}
+	case Paused, Canceling:
+		if m.pause.ended && !m.pause.resent {
+			m.pauseOver()
+			return
+		}
+		m.apply(evRejected)
+	case Unknown, Holding, InFlight, Stopping, Settling, Fault, Estop:
+	}
+}
+
+// pauseOver: the goal that ~/pause canceled has ended.
+func (m *machine) pauseOver() {
+	m.pause.over, m.pause.overAt = true, m.now
+	m.watchFrom = m.now
+	m.excuse()
+}
+
+func (m *machine) finished(in *input) {
+	if !m.current(in, "result "+string(in.reason)) {
+		m.orphans.remove(in.epoch)
+		return
+	}
+	m.goal.over, m.goal.accepted = true, true // a result may overtake its acceptance
+	switch m.state {
+	case Paused:
+		if m.pause.ended && !m.pause.resent && in.reason != ReasonSucceeded {
+			m.pauseOver() // the answer to our own cancel, whatever the server calls it
+			return
+		}
+		fallthrough
+	case Sent, InFlight, Canceling:
+		m.reasonFor(in.reason, in.err, "")
+		m.apply(evResult)
+	case Estop:
+		m.excuse()
+	case Unknown, Holding, Stopping, Settling, Fault:
+		m.reportf(ReportLate, in.epoch, in.err, "result %s in %s", in.reason, m.state)
+	}
+}
+
+func (m *machine) cancelAnswered(in *input) {
+	if !m.current(in, "answer to a cancel") || !m.goal.canceled || m.goal.answered {
+		return
+	}
+	m.goal.answered, m.goal.answeredAt, m.goal.refused = true, m.now, !in.flag
+}
+
+func (m *machine) serverLost(in *input) {
+	if !m.current(in, "loss of the server") {
+		return
+	}
+	m.goal.lost = true
+	switch m.state {
+	case Sent, InFlight, Paused:
+		m.apply(evServerLost)
+	case Unknown, Holding, Canceling, Stopping, Settling, Fault, Estop:
+	}
+}
+
+// cancel: the command's context ended. Only the command itself is meant, not a later one.
+func (m *machine) cancel(in *input) {
+	if m.order.phase == noOrder || m.order.id != in.id {
+		return
+	}
+	m.cancelOrder(in.err, in.text)
+}
+
+func (m *machine) cancelOrder(err error, detail string) {
+	switch m.state {
+	case Sent, InFlight, Paused:
+		m.reasonFor(ReasonCanceled, err, detail)
+		m.apply(evCancel)
+	case Holding, Unknown, Settling, Stopping:
+		if m.order.phase != orderWaits {
+			return // it has ended already, and is being measured
+		}
+		m.reasonFor(ReasonCanceled, err, detail) // nothing was sent; the outcome waits for rest all the same
+	case Canceling, Fault, Estop:
+	}
+}
+
+// stop stops the actuator and takes the lease.
+func (m *machine) stop(detail string, r Reason) {
+	m.lease = lease{}
+	m.stopText = detail
+	m.reasonFor(r, nil, detail)
+	if _, ok := ruleFor(m.state, evStop); ok {
+		m.apply(evStop)
+	}
+}
+
+func (m *machine) estop(on bool) {
+	if on != m.latch {
+		m.reportf(ReportEstop, m.epoch, nil, "input is %t", on)
+	}
+	m.latch = on
+	if !on {
+		return
+	}
+	m.lease = lease{}
+	m.acked = false
+	m.reasonFor(ReasonEstop, nil, "")
+	if m.state != Estop {
+		m.apply(evEstop)
+	}
+}
+
+// foreign reports somebody else's command, each publisher at most once a second.
+func (m *machine) foreign(publisher string) {
+	f := &m.lastForeign
+	if f.name == publisher && m.now-f.at < time.Second {
+		return
+	}
+	f.name, f.at = publisher, m.now
+	m.report(ReportForeign, m.epoch, nil, publisher)
+}
+
+func (m *machine) permittedNow() bool {
+	return m.permitted != "" && m.now-m.permittedAt < m.cfg.FeedbackTimeout
+}
