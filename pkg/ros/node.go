@@ -75,6 +75,8 @@ type Subscription interface {
 	Type() *Type
 	// PublisherCount is how many matched publishers the transport knows.
 	PublisherCount() int
+	// Close ends the subscription. No callback begins after it returned; one that runs may
+	// still be running (it may be the caller), and the node's Close waits for it.
 	Close() error
 }
 
@@ -86,7 +88,8 @@ type Client interface {
 	Ready() bool
 	// WaitReady waits until a server is there or ctx ends.
 	WaitReady(ctx context.Context) error
-	// Call sends the request and waits for its response or for ctx.
+	// Call sends the request and waits for its response or for ctx. With no server in
+	// sight it returns ErrNotReady at once; a server that answers with an error or dies leaves it waiting for ctx.
 	Call(ctx context.Context, request *Message) (*Message, error)
 	Close() error
 }
@@ -95,6 +98,7 @@ type Client interface {
 type Service interface {
 	Service() string
 	Type() *ServiceType
+	// Close takes the service down. A request that is being served still gets its response.
 	Close() error
 }
 

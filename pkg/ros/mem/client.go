@@ -48,13 +48,22 @@ func (c *client) server() (*service, <-chan struct{}) {
 
 func (c *client) Ready() bool {
 	s, _ := c.server()
-	return s != nil
+	return s != nil && !c.isClosed()
+}
+
+func (c *client) isClosed() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *client) WaitReady(ctx context.Context) error {
 	for {
 		s, changed := c.server()
-		if s != nil {
+		if s != nil && !c.isClosed() {
 			return nil
 		}
 		select {
@@ -72,10 +81,8 @@ func (c *client) Call(ctx context.Context, m *ros.Message) (*ros.Message, error)
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", c.name, err)
 	}
-	select {
-	case <-c.done:
+	if c.isClosed() {
 		return nil, fmt.Errorf("call %s: %w", c.name, ros.ErrClosed)
-	default:
 	}
 	r := request{message: copied, client: c, reply: make(chan *ros.Message, 1)}
 	if s, _ := c.server(); s == nil || !s.accept(r) {

@@ -5,7 +5,5 @@
 // <package>/{msg,srv,action}/<Name>.{msg,srv,action}, when they are first asked for.
 // [Embedded] needs no ROS: it has the common packages (folder std, made by
 // internal/generate from an installed ROS, see std/NOTICE), agent_msgs and the
-// interfaces of the built-in robot.
-//
-// [Hash] is the type hash (RIHS01) of any ros.Type, [Describe] its type description.
+// interfaces of the built-in robot. Package typedesc computes type hashes from them.
 package msgdef
