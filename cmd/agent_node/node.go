@@ -40,7 +40,7 @@ func (nodeCmd) Run(e *env) (err error) {
 	if err := handler.Attach(host); err != nil {
 		return err
 	}
-	n, err := node.New(host)
+	n, err := node.New(host, node.Options{})
 	if err != nil {
 		return err
 	}

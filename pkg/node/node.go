@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"agent_node/pkg/guard"
 	"agent_node/pkg/harness"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/action"
@@ -32,12 +33,13 @@ type Host interface {
 
 // Node is the agent on ROS.
 type Node struct {
-	ros    Host
-	log    *slog.Logger
-	types  *types
-	params *parameters
-	outbox *outbox
-	board  stateBoard
+	ros     Host
+	options Options
+	log     *slog.Logger
+	types   *types
+	params  *parameters
+	outbox  *outbox
+	board   stateBoard
 
 	statePub, approvalPub, tracePub, diagnosticsPub ros.Publisher
 
@@ -56,9 +58,15 @@ type Node struct {
 	beats sync.WaitGroup
 }
 
+// Options of a node.
+type Options struct {
+	// GuardClock is what the guard's deadlines run on; nil: the machine's clock.
+	GuardClock guard.Clock
+}
+
 // New makes the node unconfigured, with its parameters, services and topics. Start makes it work.
-func New(host Host) (*Node, error) {
-	n := &Node{ros: host, log: host.Logger(), stop: make(chan struct{})}
+func New(host Host, o Options) (*Node, error) {
+	n := &Node{ros: host, options: o, log: host.Logger(), stop: make(chan struct{})}
 	n.board.state = harness.Idle
 	n.outbox = newOutbox(n.log)
 	n.approvals = newApprovals(n)

@@ -16,11 +16,12 @@ import (
 
 // baseActuator is a mobile base: measured by odometry, stopped by zero velocities.
 type baseActuator struct {
-	name   string
-	def    Actuator
-	guard  *guard.Actuator
-	limits *limits.Base
-	zero   *velocity
+	name    string
+	def     Actuator
+	guard   *guard.Actuator
+	limits  *limits.Base
+	zero    *velocity
+	arrived func(time.Time) time.Time
 
 	mu     sync.Mutex
 	last   guard.Sample
@@ -35,7 +36,7 @@ func (r *Robot) addActuator(name string, def Actuator) error {
 	if err != nil {
 		return r.profile.source.errorf(join(at, "limits"), "%v", err)
 	}
-	a := &baseActuator{name: name, def: def, limits: l}
+	a := &baseActuator{name: name, def: def, limits: l, arrived: r.arrived}
 	if a.zero, err = r.velocityOn(def.Stop.Topic, def.Stop.Type, def.Stop.Frame); err != nil {
 		return r.profile.source.errorf(join(at, "stop"), "%v", err)
 	}
@@ -106,6 +107,9 @@ func (a *baseActuator) odometry(r ros.Received) {
 			m.Float("pose.pose.position.x"), m.Float("pose.pose.position.y"), spatial.Yaw(quaternion(m.Msg("pose.pose.orientation"))),
 		},
 		Velocity: []float64{twist.Float("linear.x"), twist.Float("linear.y"), twist.Float("angular.z")},
+	}
+	if a.arrived != nil {
+		s.Arrived = a.arrived(s.Arrived)
 	}
 	a.mu.Lock()
 	a.last, a.seen = s, true

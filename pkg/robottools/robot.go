@@ -25,6 +25,9 @@ type Config struct {
 	WaitForBindings time.Duration
 	// OnTransition hears every change of an actuator's state.
 	OnTransition func(guard.Transition)
+	// Clock that the guard's deadlines and arrivals run on; nil: the machine's. A robot simulated faster than
+	// real time needs one that runs as fast.
+	Clock guard.Clock
 	// OnReport hears what else the guard finds worth recording: foreign publishers, late answers, driver errors.
 	OnReport func(guard.Report)
 }
@@ -38,6 +41,7 @@ type Robot struct {
 	actuators map[string]*baseActuator
 	tools     []tool.Tool
 	wait      time.Duration
+	arrived   func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
 
 	background context.Context // ends with Close; never a call's own
 	cancel     context.CancelFunc
@@ -57,11 +61,14 @@ func New(cfg Config) (*Robot, error) {
 		actuators: map[string]*baseActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
 		estop: map[string]bool{},
 	}
+	if cfg.Clock != nil {
+		r.arrived = func(time.Time) time.Time { return cfg.Clock.Now() }
+	}
 	if r.wait <= 0 {
 		r.wait = 10 * time.Second
 	}
 	r.background, r.cancel = context.WithCancel(context.Background())
-	r.guard = guard.New(guard.GuardConfig{Logger: cfg.Node.Logger(), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime})
+	r.guard = guard.New(guard.GuardConfig{Clock: cfg.Clock, Logger: cfg.Node.Logger(), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime})
 	if err := r.bind(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

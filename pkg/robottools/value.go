@@ -65,6 +65,8 @@ func appendValue(b []byte, v any) ([]byte, error) {
 
 func appendFloat(b []byte, f float64, bits int) []byte {
 	switch {
+	case f == 0:
+		return append(b, '0') // and no "-0"
 	case math.IsNaN(f):
 		return append(b, `"NaN"`...)
 	case math.IsInf(f, 1):

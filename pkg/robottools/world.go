@@ -289,11 +289,11 @@ func (w *worldView) checkMotion(a *baseActuator, distance, angle float64) valida
 	return validate.Validate(validate.Drive{Distance: distance}, w.snapshot(a))
 }
 
-// checkTwist is asked at the control rate: limits only, the way ahead is in-flight's.
+// checkTwist judges one velocity of a stream: limits, and the way that it and the braking behind it take.
 func (w *worldView) checkTwist(a *baseActuator, v, yawRate float64) error {
 	var room [4]geometry.Finding
 	t := validate.Twist{Twist: spatial.Twist{Linear: r3.Vec{X: v}, Angular: r3.Vec{Z: yawRate}}}
-	if found := validate.CheckTwist(t, &validate.World{Limits: a.limits, Base: w.profile.Frames.Base}, room[:0]); len(found) > 0 {
+	if found := validate.CheckTwist(t, w.snapshot(a), room[:0]); len(found) > 0 {
 		return &geometry.Refusal{Findings: append([]geometry.Finding(nil), found...)}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agent_node/pkg/node"
+	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros/args"
 	"agent_node/pkg/ros/mem"
 	"agent_node/sim/robot"
@@ -56,7 +57,11 @@ func RunSim(ctx context.Context, s Sim, t Task, out io.Writer) (code int, err er
 			return ExitFailed, err
 		}
 	}
-	agent, err := node.New(host)
+	var options node.Options
+	if simulated {
+		options.GuardClock = robottools.NewScaledClock(s.Rate)
+	}
+	agent, err := node.New(host, options)
 	if err != nil {
 		return ExitFailed, err
 	}
