@@ -15,7 +15,7 @@ func Default() *World {
 	on := func(height float64) float64 { return height + edge/2 }
 	kitchen := Box{0.7, 1.9, 2.1, 2.4}
 	office := Box{-3.9, 0.9, -3.4, 2.1}
-	table := Box{2.5, -1.75, 3.2, -1.05}
+	table := Box{2.65, -2.0, 3.25, -1.2}
 	shelf := Box{-2.2, -2.15, -1.95, -1.9}
 	return &World{
 		Bounds:     Box{x0, y0, x1, y1},
@@ -38,11 +38,11 @@ func Default() *World {
 			{"kitchen", Pose{1.4, 1.5, math.Pi / 2}, Surface{kitchen, desk}},
 			{"office", Pose{-3.0, 1.5, math.Pi}, Surface{office, desk}},
 			{"dock", Pose{-1.6, -1.5, 0}, Surface{shelf, desk}},
-			{"table", Pose{2.1, -1.4, 0}, Surface{table, desk}},
+			{"table", Pose{2.25, -1.6, 0}, Surface{table, desk}},
 		},
 		Objects: []Object{
-			{Name: "red cube", Shape: Cube, Size: edge, X: 2.65, Y: -1.25, Z: on(desk)},
-			{Name: "blue cube", Shape: Cube, Size: edge, X: 2.65, Y: -1.60, Z: on(desk)},
+			{Name: "red cube", Shape: Cube, Size: edge, X: 2.80, Y: -1.45, Z: on(desk)},
+			{Name: "blue cube", Shape: Cube, Size: edge, X: 2.80, Y: -1.80, Z: on(desk)},
 			{Name: "green ball", Shape: Ball, Size: edge, X: -3.55, Y: 1.50, Z: on(desk)},
 		},
 		Robot: Robot{
