@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import sys
 from pathlib import Path
 
 from .distribution import Distribution
@@ -23,7 +22,6 @@ def write(root: Path, distribution: Distribution, overlay: list[Path], scripts: 
 
 
 def _text(root: Path, distribution: Distribution, overlay: list[Path], scripts: Path) -> str:
-    site = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
     folders = [*overlay, *distribution.prefixes]
     paths = {
         "AMENT_PREFIX_PATH": [str(f) for f in folders],
@@ -37,7 +35,6 @@ def _text(root: Path, distribution: Distribution, overlay: list[Path], scripts: 
             paths[variable] += distribution.paths[variable]
     else:
         paths["LD_LIBRARY_PATH"].append(str(distribution.prefixes[0] / "lib"))
-        paths["PYTHONPATH"].append(str(distribution.prefixes[0] / site))
     lines = [
         "# Written by `make setup`; source it: . build/env.sh",
         "# A shell that has sourced it builds, runs and tests agent_node from any folder: python3 is",

@@ -27,7 +27,7 @@ def build(root: Path, distribution: Distribution, identity: str) -> tuple[list[P
     shims = root / "tools" / "overlay"
     todo = []
     for name, source in zip(names, wanted):
-        key = digest(identity, source, shims, Path(__file__))
+        key = digest(identity, *_inputs(source), shims, Path(__file__))
         stamp = overlay / name / MARKER
         if not (stamp.is_file() and stamp.read_text() == key):
             todo.append((name, source, key))
@@ -43,6 +43,11 @@ def build(root: Path, distribution: Distribution, identity: str) -> tuple[list[P
                 for job in jobs:
                     job.result()
     return [overlay / name for name in names], bool(todo)
+
+
+def _inputs(source: Path) -> list[Path]:
+    """What an interface package is built from; other files in its folder do not matter."""
+    return [source / part for part in ("package.xml", "CMakeLists.txt", "msg", "srv", "action")]
 
 
 def _build_one(root: Path, distribution: Distribution, overlay: Path, name: str, source: Path, key: str) -> None:
