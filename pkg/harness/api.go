@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -138,22 +137,3 @@ type Result struct {
 	// RestMeasured: rest was measured before this result (else the reason is actuator_fault).
 	RestMeasured bool
 }
-
-// Harness runs sessions. It is safe for concurrent use; sessions share nothing but the configuration.
-type Harness struct {
-	cfg Config
-}
-
-var _ = json.Valid
-
-// New checks the configuration.
-func New(cfg Config) (*Harness, error) { return &Harness{cfg: cfg}, nil }
-
-// Run works on one goal. ctx is ended with a cause of type Interrupt:
-//
-//	ctx, cancel := context.WithCancelCause(parent)
-//	cancel(harness.Interrupt{Reason: harness.ReasonCanceled, Message: "by the client"})
-//
-// (any other cause counts as canceled). One goroutine owns the session. Run returns when the result is final and
-// rest is measured, or says that it is not; it never panics. o may be nil.
-func (h *Harness) Run(ctx context.Context, g Goal, o Observer) Result { return Result{} }

@@ -1,0 +1,147 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
+)
+
+// batch is the calls of one answer, in order.
+type batch struct {
+	calls []call
+	next  int // first call without an observation
+	// blocked: why no skill of this answer may begin (any more); "": they may.
+	blocked string
+	// finished: why no further call of this answer begins; "": they may.
+	finished string
+	halted   *ending // what a call's result ends the session with
+}
+
+// call is one call of the model on its way.
+type call struct {
+	id        string
+	tool      string
+	given     string // arguments as the model wrote them
+	arguments json.RawMessage
+	impl      tool.Tool
+	spec      tool.Spec
+	known     bool
+	refused   tool.ErrorKind // "": it passed the checks of its form
+	why       string
+}
+
+// accepted takes the calls of a complete answer: each gets an id of its own, is booked and checked for its form. All
+// are checked before the first begins.
+func (s *session) accepted(r model.Response) *ending {
+	if err := s.account.Calls(len(r.Calls)); err != nil {
+		s.parsed(useUnusable, err.Error())
+		return exhausted(err)
+	}
+	b := &batch{calls: make([]call, len(r.Calls))}
+	named := make([]model.Call, len(r.Calls))
+	for i := range r.Calls {
+		c := &b.calls[i]
+		s.form(c, &r.Calls[i], i)
+		named[i] = model.Call{ID: c.id, Tool: r.Calls[i].Tool, Arguments: r.Calls[i].Arguments}
+		if c.refused != "" && c.refused != tool.DuplicateCall && (!c.known || c.spec.Class == tool.Skill) && b.blocked == "" {
+			b.blocked = fmt.Sprintf("not carried out, because call %s of the same answer is invalid (%s)", c.id, c.refused)
+		}
+	}
+	s.batch = b
+	s.history.Assistant(r.Text, named)
+	s.fields.Reset().String("use", useCalls).List("calls", len(b.calls), func(i int, o *trace.Fields) {
+		c := &b.calls[i]
+		o.String("call_id", c.id).String("check", checked(c)).Text("message", c.why)
+	})
+	s.fire(KindParsed, "", PhaseDispatch, nil)
+	return nil
+}
+
+func checked(c *call) string {
+	if c.refused == "" {
+		return "ok"
+	}
+	return string(c.refused)
+}
+
+// form checks what can be known without doing anything: id, tool, arguments.
+func (s *session) form(c *call, m *model.Call, i int) {
+	c.tool, c.given = m.Tool, m.Arguments
+	refuse := func(kind tool.ErrorKind, format string, args ...any) {
+		c.refused, c.why = kind, fmt.Sprintf(format, args...)
+	}
+	c.id = m.ID
+	_, used := s.ids[m.ID]
+	if m.ID == "" || used || !usableID(m.ID) {
+		c.id = s.freshID(i)
+	}
+	s.ids[c.id] = -1
+	table := s.h.cfg.Tools
+	if impl, ok := table.Get(c.tool); ok {
+		c.impl, c.known = impl, true
+		c.spec, _ = table.Spec(c.tool)
+	}
+	switch {
+	case m.ID != "" && used:
+		refuse(tool.DuplicateCall, "the id %q was used before in this session; it is never carried out twice. This call was given the id %s; send it again with a fresh id if you mean it.", clip(m.ID), c.id)
+	case !c.known:
+		refuse(tool.UnknownTool, "no tool is called %q. The tools are: %s.", clip(c.tool), s.names())
+	case !s.permitted(c.spec):
+		refuse(tool.PermissionDenied, "%s is not among the tools that this goal allows: %s.", c.tool, s.names())
+	case s.h.redact.Holds(c.given):
+		refuse(tool.InvalidArguments, "the arguments hold a secret")
+	default:
+		valid, err := table.Validate(c.tool, []byte(c.given))
+		if err != nil {
+			refuse(tool.InvalidArguments, "%v", err)
+			return
+		}
+		c.arguments = valid
+	}
+}
+
+// usableID keeps ids that could not be shown, sent back or cited as they are out of the record.
+func usableID(id string) bool {
+	if len(id) > 128 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		if c <= 0x20 || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// freshID names the i-th call of this step: call_<step>_<i>, unless the model took that name.
+func (s *session) freshID(i int) string {
+	id := fmt.Sprintf("call_%d_%d", s.step, i+1)
+	for n := 2; ; n++ {
+		if _, used := s.ids[id]; !used {
+			return id
+		}
+		id = fmt.Sprintf("call_%d_%d_%d", s.step, i+1, n)
+	}
+}
+
+// names of the tools that the goal may use.
+func (s *session) names() string {
+	var names []string
+	for _, d := range s.h.definitions {
+		if s.permitted(d.spec) {
+			names = append(names, d.spec.Name)
+		}
+	}
+	sort.Strings(names)
+	return strings.Join(names, ", ")
+}
+
+func clip(text string) string {
+	short, _ := tool.Cut(text, 80, "shortened")
+	return short
+}

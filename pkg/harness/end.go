@@ -1,0 +1,204 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
+)
+
+// restGrace is how long Settle and Stop may take to notice that their context has ended.
+const restGrace = 500 * time.Millisecond
+
+// rest waits until everything is measured at rest and returns when that was.
+func (s *session) rest(ctx context.Context, limit time.Duration) (time.Time, error) {
+	settle := s.h.cfg.Settle
+	if settle == nil {
+		return s.now(), nil
+	}
+	clock := s.h.cfg.Clock
+	ctx, done := until(ctx, clock, s.now().Add(limit), fmt.Errorf("no rest within %v", limit))
+	defer done()
+	return guarded(ctx, clock, restGrace, "settling", settle)
+}
+
+// stopAll stops everything. Its context is never the session's: a stop that shares the context it cancels stops nothing.
+func (s *session) stopAll(reason string) error {
+	stop := s.h.cfg.Stop
+	if stop == nil {
+		return nil
+	}
+	clock, limit := s.h.cfg.Clock, s.h.cfg.StopReserve
+	ctx, done := until(context.WithoutCancel(s.base()), clock, s.now().Add(limit), fmt.Errorf("not stopped within %v", limit))
+	defer done()
+	_, err := guarded(ctx, clock, restGrace, "stopping", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, stop(ctx, reason)
+	})
+	return err
+}
+
+func (s *session) base() context.Context {
+	if s.ctx == nil {
+		return context.Background()
+	}
+	return s.ctx
+}
+
+// end brings everything to rest and makes the result. It is the only way out of a session.
+func (s *session) end(e *ending) (r Result) {
+	defer func() {
+		// Nothing may come between a session and its result, least of all a panic on the way to it.
+		if p := recover(); p != nil {
+			s.h.cfg.Logger.Error("internal error at the end", "session", s.goal.Session, "panic", fmt.Sprint(p))
+			r = s.result(endOf(ReasonActuatorFault, "internal error of the harness while stopping: %v; the session had ended as %s: %s", p, e.reason, e.message), false)
+		}
+	}()
+	s.asking = false
+	if s.log != nil && s.phase != PhaseStop && s.phase != PhaseIdle {
+		s.fields.Reset().String("reason", string(e.reason)).String("message", e.message)
+		s.fire(KindStopping, "", PhaseStop, nil)
+	}
+	stopped, atRest := s.bringToRest(e)
+	if s.phase == PhaseStop {
+		s.orphans(e)
+		s.fields.Reset().Bool("measured", atRest == nil).Bool("stopped", stopped).Text("error", text(atRest))
+		s.fire(KindRest, "", PhaseStop, nil)
+	}
+	if atRest != nil && e.reason != ReasonActuatorFault {
+		e = endOf(ReasonActuatorFault, "rest was not measured (%v); the session had ended as %s: %s", atRest, e.reason, e.message)
+	}
+	if s.phase == PhaseStop {
+		if err := s.flush(); err != nil && e.reason.Outcome() == Done {
+			e = endOf(ReasonDependencyLost, "the record could not be written (%v), so nothing is claimed; the answer was: %s", err, e.message)
+		}
+	}
+	r = s.result(e, atRest == nil)
+	s.finishRecord(r)
+	s.h.cfg.Logger.Info("session ended", "session", s.goal.Session, "outcome", r.Outcome.String(), "reason", string(r.Reason), "answer", r.Answer)
+	return r
+}
+
+// bringToRest stops what may move, and measures rest. All of it fits into the stop reserve.
+func (s *session) bringToRest(e *ending) (stopped bool, err error) {
+	clock, limit := s.h.cfg.Clock, s.h.cfg.StopReserve
+	began := s.now()
+	var stopErr error
+	if s.begun && !final(e.reason) {
+		stopped = true
+		stopErr = s.stopAll(string(e.reason))
+	}
+	left := max(limit-clock.Now().Sub(began), restGrace)
+	if _, err := s.rest(context.WithoutCancel(s.base()), left); err != nil {
+		return stopped, errors.Join(err, stopErr)
+	}
+	// Measured rest outweighs what the stop said on the way to it.
+	return stopped, nil
+}
+
+// final answers need no stop: nothing of the session is under way.
+func final(r Reason) bool {
+	switch r {
+	case ReasonAccepted, ReasonUnverified, ReasonDryRun, ReasonInfeasible, ReasonBadRequest:
+		return true
+	}
+	return false
+}
+
+// orphans are calls that an internal error left without an observation.
+func (s *session) orphans(e *ending) {
+	b := s.batch
+	if b == nil {
+		return
+	}
+	b.halted = e
+	for b.next < len(b.calls) {
+		s.refuse(b, &b.calls[b.next], tool.Canceled, e.message)
+	}
+}
+
+// result of a session.
+func (s *session) result(e *ending, atRest bool) Result {
+	r := Result{
+		Outcome: e.reason.Outcome(), Reason: e.reason, Answer: s.h.redact.Text(e.message), Steps: s.steps,
+		Verifications: s.verifications, Usage: s.usage(), RestMeasured: atRest,
+	}
+	if s.log != nil {
+		r.Trace = s.log.Name()
+	}
+	if r.Outcome != Done {
+		r.UnmetGoals = s.unmet()
+	}
+	return r
+}
+
+// unmet goals: each criterion that was not found to hold; where none is known, the task.
+func (s *session) unmet() []string {
+	passed := map[string]bool{}
+	for _, v := range s.verifications {
+		passed[v.Criterion] = v.Passed
+	}
+	var out []string
+	add := func(text string) {
+		if text != standsOnEvidence && !passed[text] {
+			out = append(out, text)
+		}
+	}
+	switch {
+	case len(s.goal.Criteria) > 0:
+		for _, c := range s.goal.Criteria {
+			add(strings.TrimSpace(c))
+		}
+	default:
+		set, settled := s.claims.pending(s.declared)
+		for _, c := range set {
+			add(c.Text)
+		}
+		for _, v := range settled {
+			if !v.Passed {
+				add(v.Criterion)
+			}
+		}
+	}
+	if len(out) == 0 {
+		if strings.TrimSpace(s.goal.Task) == "" {
+			return []string{"no task was given"}
+		}
+		return []string{s.h.redact.Text(s.goal.Task)}
+	}
+	for i := range out {
+		out[i] = s.h.redact.Text(out[i])
+	}
+	return out
+}
+
+// finishRecord writes the last event and shows the last state.
+func (s *session) finishRecord(r Result) {
+	if s.phase == PhaseStop {
+		s.fields.Reset().
+			String("outcome", r.Outcome.String()).
+			String("reason", string(r.Reason)).
+			String("answer", r.Answer).
+			Int("steps", int64(len(r.Steps))).
+			Strings("unmet_goals", r.UnmetGoals).
+			List("verifications", len(r.Verifications), func(i int, o *trace.Fields) {
+				v := r.Verifications[i]
+				o.String("criterion", v.Criterion).Bool("passed", v.Passed).String("evidence", v.Evidence)
+			}).
+			Any("usage", r.Usage).
+			Bool("rest_measured", r.RestMeasured)
+		if err := CheckTransition(s.phase, KindEnd, PhaseEnd); err != nil {
+			panic(err)
+		}
+		s.phase = PhaseEnd
+		s.write(KindEnd, "", stateAtEnd(r.Outcome), s.fields.JSON())
+		if err := s.flush(); err != nil {
+			s.h.cfg.Logger.Error("the end was not recorded", "session", s.goal.Session, "error", err)
+		}
+	}
+	s.phase = PhaseEnd
+	s.show(stateAtEnd(r.Outcome), nil)
+}

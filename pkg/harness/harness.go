@@ -1,0 +1,117 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/criteria"
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
+)
+
+// Harness runs sessions. It is safe for concurrent use; sessions share nothing but the configuration.
+type Harness struct {
+	cfg         Config
+	redact      *trace.Redactor
+	definitions []definition
+}
+
+// definition is a tool as the model sees it, with its spec.
+type definition struct {
+	spec tool.Spec
+	seen model.Tool
+}
+
+// New checks the configuration and fills in its defaults.
+func New(cfg Config) (*Harness, error) {
+	var errs []error
+	if cfg.Model == nil {
+		errs = append(errs, errors.New("no model"))
+	}
+	if cfg.Tools == nil {
+		errs = append(errs, errors.New("no tool table"))
+	}
+	errs = append(errs, cfg.Policy.Check(), cfg.Prices.Check(), cfg.Defaults.Check(), cfg.Maxima.Check())
+	for name := range cfg.Policy.Tools {
+		if cfg.Tools == nil {
+			break
+		}
+		if _, ok := cfg.Tools.Get(name); !ok {
+			errs = append(errs, fmt.Errorf("policy: tool %s is not in the table", name))
+		}
+	}
+	for _, x := range []struct {
+		name  string
+		value int64
+	}{{"stop reserve", int64(cfg.StopReserve)}, {"most bytes of a result", int64(cfg.MaxResultBytes)}} {
+		if x.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d, must not be negative", x.name, x.value))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("harness: %w", err)
+	}
+	if err := fillIn(&cfg); err != nil {
+		return nil, fmt.Errorf("harness: %w", err)
+	}
+	h := &Harness{cfg: cfg, redact: trace.NewRedactor(cfg.Secrets)}
+	for _, s := range cfg.Tools.Specs() {
+		h.definitions = append(h.definitions, definition{s, model.Tool{
+			Name: s.Name, Description: s.Description, Class: s.Class.String(), Parameters: s.Parameters,
+		}})
+	}
+	return h, nil
+}
+
+func fillIn(cfg *Config) error {
+	if cfg.Criteria == nil {
+		cel, err := criteria.NewCEL(cfg.Tools.Specs())
+		if err != nil {
+			return err
+		}
+		cfg.Criteria = cel
+	}
+	if cfg.Defaults == (budget.Limits{}) {
+		cfg.Defaults = budget.Defaults()
+	}
+	if cfg.Maxima == (budget.Limits{}) {
+		cfg.Maxima = budget.Maxima()
+	}
+	if cfg.MaxOutputTokens == 0 {
+		cfg.MaxOutputTokens = DefaultMaxOutputTokens
+	}
+	if cfg.AcceptanceRounds == 0 {
+		cfg.AcceptanceRounds = DefaultAcceptanceRounds
+	}
+	cfg.AcceptanceRounds = max(cfg.AcceptanceRounds, 0)
+	if cfg.StopReserve == 0 {
+		cfg.StopReserve = DefaultStopReserve
+	}
+	if cfg.MaxResultBytes == 0 {
+		cfg.MaxResultBytes = DefaultMaxResultBytes
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = systemClock{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// Run works on one goal. ctx is ended with a cause of type Interrupt:
+//
+//	ctx, cancel := context.WithCancelCause(parent)
+//	cancel(harness.Interrupt{Reason: harness.ReasonCanceled, Message: "by the client"})
+//
+// (any other cause counts as canceled). One goroutine owns the session. Run returns when the result is final and
+// rest is measured, or says that it is not; it never panics. o may be nil.
+func (h *Harness) Run(ctx context.Context, g Goal, o Observer) Result {
+	s := newSession(h, g, o)
+	defer s.close()
+	return s.run(ctx)
+}

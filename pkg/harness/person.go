@@ -1,0 +1,149 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agent_node/pkg/harness/policy"
+	"agent_node/pkg/harness/tool"
+)
+
+// askGrace is how long an approver may take to notice that its context has ended.
+const askGrace = 2 * time.Second
+
+// errNobody: no approver is configured.
+var errNobody = errors.New("nobody can be asked here")
+
+// ask a person and wait in state awaiting_user. Anything but an answer to exactly this request is an error.
+func (s *session) ask(r policy.Request, callID string) (policy.Answer, error) {
+	approver := s.h.cfg.Approver
+	if approver == nil {
+		return policy.Answer{}, errNobody
+	}
+	limit := s.h.cfg.Policy.Timeout
+	if limit == 0 {
+		limit = policy.DefaultTimeout
+	}
+	r.Session = s.goal.Session
+	r.Expires = s.now().Add(limit)
+	s.asking = true
+	s.fields.Reset().String("request_id", r.ID).String("question", r.Question).Text("tool", r.Tool).Text("digest", r.Digest).Time("expires", r.Expires)
+	s.fire(KindAsked, callID, s.phase, nil)
+	expired := errors.New("no answer before " + r.Expires.Format(time.RFC3339))
+	ctx, done := until(s.ctx, s.h.cfg.Clock, r.Expires, expired)
+	answer, err := guarded(ctx, s.h.cfg.Clock, askGrace, "the approver", func(ctx context.Context) (policy.Answer, error) {
+		return approver.Ask(ctx, r)
+	})
+	if ctx.Err() != nil { // an answer that came with or behind the end counts for nothing
+		answer, err = policy.Answer{}, context.Cause(ctx)
+	}
+	done()
+	if err == nil && answer.RequestID != r.ID {
+		err = fmt.Errorf("the answer is to %q, asked was %q", clip(answer.RequestID), r.ID)
+	}
+	if err != nil {
+		answer = policy.Answer{}
+	}
+	s.asking = false
+	s.fields.Reset().String("request_id", r.ID).Bool("approved", answer.Approved).Text("text", answer.Text).Text("error", text(err))
+	s.fire(KindAnswered, callID, s.phase, nil)
+	return answer, err
+}
+
+// approve asks a person for one call with exactly its arguments. Without an approval the call gets its observation here.
+func (s *session) approve(b *batch, c *call, why string) bool {
+	deny := func(kind tool.ErrorKind, format string, args ...any) bool {
+		s.refuse(b, c, kind, fmt.Sprintf(format, args...))
+		s.block(b, c, kind)
+		return false
+	}
+	// Nobody is bothered with what would be refused anyway.
+	if _, ok := c.impl.(tool.DryRunner); ok && c.spec.Class == tool.Skill {
+		r, _ := tool.Invoke(s.ctx, c.impl, c.spec, tool.Call{
+			ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(c.id),
+		}, tool.Invocation{After: s.h.cfg.Clock.AfterFunc, TimeLimit: dryRunLimit, Grace: readGrace, DryRun: true})
+		if !r.OK {
+			r.Postconditions = nil
+			s.observe(b, c, r, s.now())
+			return false
+		}
+	}
+	digest := policy.Digest(s.goal.Session, c.id, c.tool, c.arguments)
+	answer, err := s.ask(policy.Request{
+		ID:       policy.RequestID(c.id, digest),
+		Question: fmt.Sprintf("May %s be called with %s?", c.tool, clip(string(c.arguments))),
+		CallID:   c.id, Tool: c.tool, Class: c.spec.Class, Arguments: append(json.RawMessage(nil), c.arguments...), Digest: digest,
+	}, c.id)
+	if e := s.broken(); e != nil {
+		return deny(tool.Canceled, "not begun: %s", e.message)
+	}
+	switch {
+	case err != nil:
+		return deny(tool.PermissionDenied, "%s needs a person's approval (%s), and there is none: %v", c.tool, why, err)
+	case !answer.Approved:
+		return deny(tool.PermissionDenied, "a person refused %s: %s", c.tool, s.h.redact.Text(answer.Text))
+	}
+	// Validated afresh: time has passed. The tool itself checks the state of the world again when it is called.
+	if _, err := s.h.cfg.Tools.Validate(c.tool, c.arguments); err != nil {
+		return deny(tool.InvalidArguments, "%v", err)
+	}
+	if policy.Digest(s.goal.Session, c.id, c.tool, c.arguments) != digest {
+		return deny(tool.PermissionDenied, "the arguments of %s changed behind the approval", c.tool)
+	}
+	if c.spec.Class == tool.Skill {
+		if e := s.tooLate(); e != nil {
+			s.refuse(b, c, tool.Canceled, "not begun: "+e.message)
+			b.halted = e
+			return false
+		}
+	}
+	return true
+}
+
+// dryRunLimit bounds the check before a person is asked.
+const dryRunLimit = 10 * time.Second
+
+// control carries out the built-in tools.
+func (s *session) control(b *batch, c *call, start time.Time) {
+	switch c.tool {
+	case tool.Finish:
+		s.finish(b, c, start)
+	case tool.AskPerson:
+		s.observe(b, c, s.askPerson(c), start)
+	case tool.DeclareCriteria:
+		s.observe(b, c, s.declare(c), start)
+	default:
+		s.observe(b, c, tool.Result{ErrorKind: tool.Failed, Content: "the harness does not know this control tool", Source: "harness"}, start)
+	}
+}
+
+func (s *session) askPerson(c *call) tool.Result {
+	var args struct {
+		Question string `json:"question"`
+	}
+	if err := json.Unmarshal(c.arguments, &args); err != nil {
+		return tool.Result{ErrorKind: tool.InvalidArguments, Content: err.Error(), Source: "harness"}
+	}
+	digest := policy.Digest(s.goal.Session, c.id, c.tool, c.arguments)
+	answer, err := s.ask(policy.Request{ID: policy.RequestID(c.id, digest), Question: args.Question, Digest: digest, CallID: c.id}, c.id)
+	switch {
+	case errors.Is(err, errNobody):
+		return tool.Result{ErrorKind: tool.ServerUnavailable, Content: err.Error(), Source: "person"}
+	case err != nil && s.ctx.Err() != nil:
+		return tool.Result{ErrorKind: tool.Canceled, Content: err.Error(), Source: "person"}
+	case err != nil:
+		return tool.Result{ErrorKind: tool.Timeout, Content: err.Error(), Source: "person"}
+	}
+	said := strings.TrimSpace(answer.Text)
+	if said == "" {
+		said = "no"
+		if answer.Approved {
+			said = "yes"
+		}
+	}
+	return tool.Result{OK: true, Content: said, Source: "person"}
+}

@@ -1,0 +1,126 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/trace"
+)
+
+// flushTime bounds the wait for the record before something moves.
+const flushTime = 2 * time.Second
+
+// fire records a transition with the data in s.fields and makes it. Observers see it afterwards.
+func (s *session) fire(kind Kind, callID string, to Phase, last *Step) {
+	if err := CheckTransition(s.phase, kind, to); err != nil {
+		panic(err)
+	}
+	s.phase = to
+	s.write(kind, callID, s.state(), s.fields.JSON())
+	s.progress(last)
+}
+
+// record writes an event that changes no phase, with the data in s.fields.
+func (s *session) record(kind Kind, callID string) {
+	s.write(kind, callID, s.state(), s.fields.JSON())
+}
+
+// write appends to the log. A failure sticks and ends the session at the next phase.
+func (s *session) write(kind Kind, callID string, state State, data json.RawMessage) {
+	if s.log == nil {
+		return
+	}
+	err := s.log.Append(trace.Event{
+		Time: s.now(), Kind: string(kind), CallID: callID, Phase: string(s.phase), State: state.String(), Data: s.h.redact.JSON(data),
+	})
+	if err != nil && s.traceErr == nil {
+		s.traceErr = err
+		s.h.cfg.Logger.Error("the record cannot be written", "session", s.goal.Session, "error", err)
+	}
+}
+
+// note records something from any goroutine; a failure shows at the session's own next event, since it sticks in the log.
+func (s *session) note(kind Kind, callID string, data any) {
+	if s.log == nil {
+		return
+	}
+	raw := trace.Marshal(data)
+	if len(raw) == 0 || raw[0] != '{' {
+		var f trace.Fields
+		raw = f.Reset().Raw("value", raw).JSON()
+	}
+	if err := s.log.Append(trace.Event{Time: s.now(), Kind: string(kind), CallID: callID, Data: s.h.redact.JSON(raw)}); err != nil {
+		s.h.cfg.Logger.Warn("an event was not recorded", "session", s.goal.Session, "kind", string(kind), "error", err)
+	}
+}
+
+// flush returns when the record is safe. It has a time of its own: what it protects must not depend on a context that
+// is about to end.
+func (s *session) flush() error {
+	if s.traceErr != nil {
+		return s.traceErr
+	}
+	if s.log == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), flushTime)
+	defer cancel()
+	if err := s.log.Flush(ctx); err != nil {
+		s.traceErr = err
+		return err
+	}
+	return nil
+}
+
+// close gives the record up.
+func (s *session) close() {
+	if s.log == nil {
+		return
+	}
+	if err := s.log.Close(); err != nil {
+		s.h.cfg.Logger.Error("the record was not closed", "session", s.goal.Session, "error", err)
+	}
+}
+
+func (s *session) state() State {
+	if s.asking {
+		return StateAwaitingUser
+	}
+	return stateIn(s.phase)
+}
+
+func (s *session) usage() budget.Usage {
+	if s.account == nil {
+		return budget.Usage{WallTime: s.elapsed()}
+	}
+	return s.account.Used(s.elapsed())
+}
+
+func (s *session) progress(last *Step) {
+	s.show(s.state(), last)
+}
+
+// show tells the observer; its panic costs it further news, and the session nothing.
+func (s *session) show(state State, last *Step) {
+	if s.obs == nil {
+		return
+	}
+	if last == nil && len(s.steps) > 0 {
+		last = &s.steps[len(s.steps)-1]
+	}
+	p := Progress{Session: s.goal.Session, State: state, Phase: s.phase, Step: s.step, Usage: s.usage()}
+	if last != nil {
+		step := *last
+		p.LastStep = &step
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			s.obs = nil
+			s.note(KindFault, "", map[string]any{"message": fmt.Sprintf("the observer panicked: %v", v)})
+		}
+	}()
+	s.obs.Progress(p)
+}

@@ -1,0 +1,234 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/history"
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/trace"
+)
+
+// sampleGrace is how long a model may take to notice that its context has ended.
+const sampleGrace = 2 * time.Second
+
+// warnings: the model is told when less than these shares of its budget are left.
+var warnings = [...]float64{0.1, 0.25}
+
+// assemble the next request and reserve its worst case.
+func (s *session) assemble() *ending {
+	if e := s.broken(); e != nil {
+		return e
+	}
+	s.warn()
+	size := s.history.Size()
+	bound := s.meter.Bound(size)
+	own := s.h.cfg.MaxOutputTokens
+	outCap, err := s.account.Reserve(bound, own, s.elapsed())
+	if err != nil {
+		return exhausted(err)
+	}
+	s.step++
+	s.outCap, s.capBy = outCap, ""
+	if outCap < own {
+		s.capBy = budget.Cost
+		if l, u := s.account.Limits(), s.usage(); l.OutputTokens > 0 && l.OutputTokens-u.OutputTokens == outCap {
+			s.capBy = budget.OutputTokens
+		}
+	}
+	s.fields.Reset().
+		Uint("step", uint64(s.step)).
+		Uint("messages", size.Messages).
+		Uint("bytes", size.Bytes).
+		Uint("reserved_input_tokens", bound).
+		Uint("max_output_tokens", outCap)
+	s.fire(KindRequest, "", PhaseSample, nil)
+	return nil
+}
+
+// exhausted turns what the account refused into an ending.
+func exhausted(err error) *ending {
+	var x *budget.Exhausted
+	if errors.As(err, &x) {
+		return endOf(Reason("budget_"+string(x.Dimension)), "%v", x)
+	}
+	return endOf(ReasonBadRequest, "%v", err)
+}
+
+// warn tells the model once when little is left. Being part of the history, it leaves the prefix as it was.
+func (s *session) warn() {
+	elapsed := s.elapsed()
+	dim, left := s.account.Left(elapsed)
+	for _, share := range warnings {
+		if left <= share && s.told > share {
+			s.told = share
+			s.tell(fmt.Sprintf("Little is left of the budget of %s: %s. Finish soon.", dim, history.Left(s.account.Limits(), s.account.Used(elapsed))))
+			return
+		}
+	}
+}
+
+// tell appends words of the harness to the history.
+func (s *session) tell(text string) {
+	s.history.Note(text)
+	s.fields.Reset().String("text", text)
+	s.record(KindNote, "")
+}
+
+// sample asks the model and books what it used.
+func (s *session) sample() (model.Response, error) {
+	r := s.history.Request()
+	r.MaxOutputTokens = s.outCap
+	r.Deadline = earlier(s.wallEnd, s.goal.Deadline)
+	r.Observe = func(kind string, data any) {
+		s.note(KindModel, "", map[string]any{"kind": kind, "data": trace.Marshal(data)})
+	}
+	size := s.history.Size()
+	asked := s.now()
+	m := s.h.cfg.Model
+	response, err := guarded(s.ctx, s.h.cfg.Clock, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
+		return m.Sample(ctx, r)
+	})
+	if err != nil {
+		response.Text, response.Calls = "", nil // nothing of a failed answer is used
+	}
+	s.account.Sampled(s.count(size, response, err))
+	s.fields.Reset().Uint("step", uint64(s.step)).Text("text", response.Text)
+	if len(response.Calls) > 0 {
+		s.fields.List("calls", len(response.Calls), func(i int, o *trace.Fields) {
+			c := &response.Calls[i]
+			o.String("id", c.ID).String("name", c.Tool).String("arguments", c.Arguments)
+		})
+	}
+	s.fields.Text("finish", string(response.Finish)).
+		Bool("usage_known", response.Usage.Known).
+		Uint("input_tokens", response.Usage.InputTokens).
+		Uint("output_tokens", response.Usage.OutputTokens).
+		Uint("cached_tokens", response.Usage.CachedTokens).
+		Int("took_ns", int64(s.now().Sub(asked)))
+	if err != nil {
+		s.fields.String("error", err.Error())
+	}
+	s.fire(KindResponse, "", PhaseParse, nil)
+	return response, err
+}
+
+// count returns the tokens to book: the endpoint's own numbers, else an estimate. A failed request whose usage nobody
+// reported is not guessed at.
+func (s *session) count(size budget.Size, r model.Response, err error) (input, output uint64) {
+	u := r.Usage
+	if u.Known && (u.InputTokens > 0 || u.OutputTokens > 0) {
+		if u.InputTokens > 0 && err == nil {
+			s.meter.Counted(size, u.InputTokens)
+		}
+		return u.InputTokens, u.OutputTokens
+	}
+	if err != nil {
+		return 0, 0
+	}
+	n := len(r.Text)
+	for _, c := range r.Calls {
+		n += len(c.ID) + len(c.Tool) + len(c.Arguments)
+	}
+	return size.Estimate(), budget.EstimateText(n)
+}
+
+// What an answer is.
+const (
+	useCalls    = "calls"
+	useAnswer   = "answer"
+	useUnusable = "unusable"
+	useError    = "error"
+)
+
+// unusableLimit: so many unusable answers in a row are a model error.
+const unusableLimit = 3
+
+// parse decides what an answer is.
+func (s *session) parse(r model.Response, err error) *ending {
+	if err != nil {
+		s.parsed(useError, err.Error())
+		if e := s.broken(); e != nil {
+			return e
+		}
+		return endOf(ReasonModelError, "%s: %v", s.h.cfg.Model.Name(), err)
+	}
+	if err := s.account.Over(); err != nil {
+		s.parsed(useUnusable, err.Error())
+		return exhausted(err)
+	}
+	text := strings.TrimSpace(r.Text)
+	switch r.Finish {
+	case model.FinishRefusal:
+		s.parsed(useError, "refusal")
+		return endOf(ReasonModelError, "the model declines: %s", text)
+	case model.FinishFilter:
+		s.parsed(useError, "content filter")
+		return endOf(ReasonModelError, "the model's endpoint filtered its answer: %s", text)
+	case model.FinishInfeasible:
+		s.parsed(useAnswer, "infeasible")
+		return s.gaveUp(text)
+	case model.FinishLength:
+		if s.capBy != "" {
+			s.parsed(useUnusable, "cut off by the budget")
+			return endOf(Reason("budget_"+string(s.capBy)), "the answer was cut off at the %d output tokens that the budget of %s left", s.outCap, s.capBy)
+		}
+		return s.unusableAnswer(r, fmt.Sprintf("Your answer was cut off at %d tokens. Nothing of it was carried out. Write a shorter one.", s.outCap))
+	case model.FinishStop, model.FinishToolCalls:
+	default:
+		return s.unusableAnswer(r, fmt.Sprintf("Your answer ended for an unknown reason (%q), so it may be incomplete. Nothing of it was carried out.", r.Finish))
+	}
+	switch {
+	case len(r.Calls) > 0:
+		s.unusable = 0
+		return s.accepted(r)
+	case text == "":
+		return s.unusableAnswer(r, "Your answer was empty. Call a tool, or end with finish.")
+	}
+	s.unusable = 0
+	s.history.Assistant(r.Text, nil)
+	s.fields.Reset().String("use", useAnswer)
+	s.fire(KindParsed, "", PhaseAccept, nil)
+	s.judge(text, nil)
+	v := s.verdict
+	if v.end == nil {
+		s.tell(v.words)
+	}
+	s.fields.Reset().Bool("passed", v.passed).Int("round", int64(s.rounds)).String("message", v.words)
+	s.fire(KindVerdict, "", PhaseDecide, nil)
+	return nil
+}
+
+// parsed records an answer that leads to no call and no acceptance.
+func (s *session) parsed(use, why string) {
+	s.fields.Reset().String("use", use).String("message", why)
+	s.fire(KindParsed, "", PhaseDecide, nil)
+}
+
+// unusableAnswer goes back to the model; too many in a row are a model error. Its calls are never carried out, and the
+// history keeps its words only.
+func (s *session) unusableAnswer(r model.Response, why string) *ending {
+	s.parsed(useUnusable, why)
+	s.unusable++
+	if s.unusable >= unusableLimit {
+		return endOf(ReasonModelError, "%d unusable answers in a row; the last: %s", s.unusable, why)
+	}
+	s.history.Assistant(wordsOf(r.Text), nil)
+	s.tell(why)
+	return nil
+}
+
+// gaveUp ends a session whose model says that the task cannot be done, by what really stood in the way.
+func (s *session) gaveUp(text string) *ending {
+	switch {
+	case s.gone:
+		return endOf(ReasonDependencyLost, "%s", text)
+	case s.denied && !s.ran:
+		return endOf(ReasonPermissionDenied, "%s", text)
+	}
+	return endOf(ReasonInfeasible, "%s", text)
+}

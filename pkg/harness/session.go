@@ -1,0 +1,300 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/criteria"
+	"agent_node/pkg/harness/history"
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
+)
+
+// ending is why a session ends. The functions of the loop return one to end it, nil to go on.
+type ending struct {
+	reason  Reason
+	message string
+}
+
+func endOf(r Reason, format string, args ...any) *ending {
+	return &ending{r, fmt.Sprintf(format, args...)}
+}
+
+// session is one goal's run. Its goroutine owns every field; only note may be called from others.
+type session struct {
+	h    *Harness
+	goal Goal
+	obs  Observer
+	log  trace.Log
+
+	ctx      context.Context
+	start    time.Time
+	wallEnd  time.Time // end of the wall-time budget; zero: none
+	motion   time.Time // when a motion must be over, the stop reserve kept; zero: never
+	stopping bool
+
+	phase  Phase
+	asking bool // a person is asked
+	step   uint32
+	fields trace.Fields
+
+	account *budget.Account
+	meter   budget.Meter
+	history *history.History
+	told    float64          // the share of the budget that the model was last told is left
+	outCap  uint64           // cap of the current sample
+	capBy   budget.Dimension // what set that cap, where it is less than the model's own
+
+	allowed  map[string]bool // nil: all
+	steps    []Step
+	ids      map[string]int // call id -> index in steps, or -1 while it has no observation
+	batch    *batch
+	begun    bool // a skill was begun: something may have moved
+	ran      bool // a skill ran
+	stuck    stuck
+	unusable int // unusable answers in a row
+	lost     int // lost dependencies in a row
+	denied   bool
+	gone     bool // the last failed call had lost its dependency
+
+	criteria      []criteria.Criterion // of the caller
+	declared      []criteria.Criterion // by the model
+	claims        claims
+	rounds        int
+	verdict       *verdict
+	verifications []Verification
+
+	traceErr error
+}
+
+func newSession(h *Harness, g Goal, o Observer) *session {
+	return &session{h: h, goal: g, obs: o, phase: PhaseIdle, ids: map[string]int{}, told: 1, start: h.cfg.Clock.Now()}
+}
+
+func (s *session) now() time.Time { return s.h.cfg.Clock.Now() }
+
+func (s *session) elapsed() time.Duration { return s.now().Sub(s.start) }
+
+// run is the session from its first to its last event.
+func (s *session) run(ctx context.Context) (r Result) {
+	var release context.CancelFunc = func() {}
+	defer func() { release() }()
+	e := func() (e *ending) {
+		defer func() {
+			if p := recover(); p != nil {
+				e = s.internal(p)
+			}
+		}()
+		if e := s.open(ctx, &release); e != nil {
+			return e
+		}
+		return s.loop()
+	}()
+	return s.end(e)
+}
+
+// internal turns a panic of the loop into an ending.
+func (s *session) internal(p any) *ending {
+	s.h.cfg.Logger.Error("internal error", "session", s.goal.Session, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	s.note(KindFault, "", map[string]any{"message": fmt.Sprint(p), "stack": string(debug.Stack())})
+	return endOf(ReasonDependencyLost, "internal error of the harness: %v", p)
+}
+
+// open checks the goal and writes the first event.
+func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending {
+	cfg := &s.h.cfg
+	s.ctx = ctx
+	sink := cfg.Trace
+	if sink == nil {
+		sink = &trace.Memory{}
+	}
+	if !trace.ValidSession(s.goal.Session) {
+		return endOf(ReasonBadRequest, "session %q must be 1 to 64 letters, digits, '-' and '_'", s.goal.Session)
+	}
+	log, err := sink.Open(s.goal.Session)
+	if err != nil {
+		return endOf(ReasonDependencyLost, "the record cannot be opened, and nothing is done without it: %v", err)
+	}
+	s.log = log
+
+	limits := budget.Effective(s.goal.Budget, cfg.Defaults, cfg.Maxima)
+	bad := s.check(limits)
+	if s.account == nil { // the goal is refused; it still has an account, for the result
+		s.account, _ = budget.Open(budget.Limits{}, budget.Prices{})
+	}
+	if limits.WallTime > 0 {
+		s.wallEnd = s.start.Add(limits.WallTime)
+	}
+	if end := earlier(s.wallEnd, s.goal.Deadline); !end.IsZero() {
+		s.motion = end.Add(-cfg.StopReserve)
+	}
+	wall := Interrupt{ReasonBudgetWallTime, fmt.Sprintf("the wall-time budget of %v is used up", limits.WallTime)}
+	late := Interrupt{ReasonUpstreamTimeout, "the goal's deadline is over"}
+	wallCtx, wallDone := until(ctx, cfg.Clock, s.wallEnd, wall)
+	var lateDone context.CancelFunc
+	s.ctx, lateDone = until(wallCtx, cfg.Clock, s.goal.Deadline, late)
+	*release = func() { lateDone(); wallDone() }
+
+	tools := s.tools()
+	system := history.System(history.Prompt{
+		Facts: cfg.Facts, Criteria: s.goal.Criteria, Limits: limits, DryRun: s.goal.DryRun, Tools: tools,
+	})
+	s.history = history.New(system, s.goal.Task, tools)
+	s.fields.Reset().
+		Int("version", 1).
+		String("task", s.goal.Task).
+		Strings("criteria", s.goal.Criteria).
+		Strings("allowed_tools", s.goal.AllowedTools).
+		Bool("dry_run", s.goal.DryRun).
+		Time("deadline", s.goal.Deadline).
+		Any("limits", limits).
+		Any("prices", cfg.Prices).
+		String("model", cfg.Model.Name()).
+		Uint("max_output_tokens", cfg.MaxOutputTokens).
+		Int("acceptance_rounds", int64(cfg.AcceptanceRounds)).
+		Int("stop_reserve_ns", int64(cfg.StopReserve)).
+		String("system", system).
+		Any("tools", tools)
+	s.fire(KindSession, "", PhaseAssemble, nil)
+	cfg.Logger.Info("session begins", "session", s.goal.Session, "task", s.h.redact.Text(s.goal.Task))
+	return bad
+}
+
+// check says what is wrong with a goal, and keeps what it parsed.
+func (s *session) check(limits budget.Limits) *ending {
+	cfg := &s.h.cfg
+	if strings.TrimSpace(s.goal.Task) == "" {
+		return endOf(ReasonBadRequest, "the goal has no task")
+	}
+	if err := s.goal.Budget.Check(); err != nil {
+		return endOf(ReasonBadRequest, "%v", err)
+	}
+	account, err := budget.Open(limits, cfg.Prices)
+	if err != nil {
+		return endOf(ReasonBadRequest, "%v", err)
+	}
+	s.account = account
+	var errs []error
+	if len(s.goal.AllowedTools) > 0 {
+		s.allowed = map[string]bool{}
+		for _, name := range s.goal.AllowedTools {
+			if _, ok := cfg.Tools.Get(name); !ok {
+				errs = append(errs, fmt.Errorf("allowed tool %q is not in the table", name))
+			}
+			s.allowed[name] = true
+		}
+	}
+	for _, text := range s.goal.Criteria {
+		c, err := criteria.Parse(text, cfg.Tools, cfg.Criteria)
+		if err == nil && c.Kind == criteria.ByPerson && cfg.Approver == nil {
+			err = fmt.Errorf("criterion %q: nobody can be asked here", c.Text)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.criteria = append(s.criteria, c)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return endOf(ReasonBadRequest, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return nil
+}
+
+// tools that the model is shown: those that the goal allows, and the built-in ones.
+func (s *session) tools() []model.Tool {
+	var out []model.Tool
+	for _, d := range s.h.definitions {
+		if s.permitted(d.spec) {
+			out = append(out, d.seen)
+		}
+	}
+	return out
+}
+
+// permitted by the goal's list of allowed tools.
+func (s *session) permitted(spec tool.Spec) bool {
+	return s.allowed == nil || spec.Class == tool.Control || s.allowed[spec.Name]
+}
+
+// loop runs step after step until something ends the session.
+func (s *session) loop() *ending {
+	for {
+		if e := s.assemble(); e != nil {
+			return e
+		}
+		response, err := s.sample()
+		if e := s.parse(response, err); e != nil {
+			return e
+		}
+		if s.phase == PhaseDispatch {
+			if e := s.dispatch(); e != nil {
+				return e
+			}
+		}
+		if e := s.decide(); e != nil {
+			return e
+		}
+	}
+}
+
+// decide whether the session goes on.
+func (s *session) decide() *ending {
+	if e := s.broken(); e != nil {
+		return e
+	}
+	if v := s.verdict; v != nil {
+		s.verdict = nil
+		if v.end != nil {
+			return v.end
+		}
+	}
+	if e := s.stuck.end(); e != nil {
+		return e
+	}
+	s.fields.Reset().Uint("step", uint64(s.step)).String("next", "assemble").Int("elapsed_ns", int64(s.elapsed()))
+	s.fire(KindDecision, "", PhaseAssemble, nil)
+	return nil
+}
+
+// broken says whether the session was interrupted or can no longer be recorded.
+func (s *session) broken() *ending {
+	if s.traceErr != nil {
+		return endOf(ReasonDependencyLost, "the record cannot be written, and nothing is done without it: %v", s.traceErr)
+	}
+	if s.ctx.Err() == nil {
+		return nil
+	}
+	return interruption(s.ctx)
+}
+
+// interruption reads the cause with which a context was ended.
+func interruption(ctx context.Context) *ending {
+	cause := context.Cause(ctx)
+	var i Interrupt
+	switch {
+	case errors.As(cause, &i):
+		switch i.Reason.Outcome() {
+		case Failed, BudgetExhausted, Interrupted:
+			return endOf(i.Reason, "%s", message(i))
+		case Done, Unverified: // no interrupt can make a success
+		}
+		return endOf(ReasonCanceled, "%s", message(i))
+	case errors.Is(cause, context.DeadlineExceeded):
+		return endOf(ReasonUpstreamTimeout, "the caller's deadline is over")
+	}
+	return endOf(ReasonCanceled, "%v", cause)
+}
+
+func message(i Interrupt) string {
+	if i.Message != "" {
+		return i.Message
+	}
+	return string(i.Reason)
+}
