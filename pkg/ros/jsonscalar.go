@@ -53,12 +53,34 @@ func (d *decoder) bool(k Kind) (bool, *FieldError) {
 	return false, d.misplaced(k.String())
 }
 
+// short reads the usual integer: a few digits, then the end of the value. end is 0 for anything else.
+func (d *decoder) short() (u uint64, end int) {
+	i := d.at
+	for i < len(d.data) && d.data[i]-'0' <= 9 && i < d.at+18 {
+		u = u*10 + uint64(d.data[i]-'0')
+		i++
+	}
+	if i == d.at || i == len(d.data) || d.data[d.at] == '0' && i > d.at+1 {
+		return 0, 0
+	}
+	switch d.data[i] {
+	case ',', ']', '}', ' ', '\n', '\r', '\t':
+		return u, i
+	}
+	return 0, 0
+}
+
 func signedOf[T int8 | int16 | int32 | int64](d *decoder, k Kind, width int) (T, *FieldError) {
+	limit := uint64(1) << (width - 1)
+	if u, end := d.short(); end > 0 && u < limit {
+		d.at = end
+		return T(u), nil
+	}
 	n, err := d.integer(k)
 	if err != nil {
 		return 0, err
 	}
-	magnitude, limit := n.magnitude, uint64(1)<<(width-1)
+	magnitude := n.magnitude
 	switch {
 	case n.reason != "":
 	case n.negative && magnitude <= limit:
@@ -74,13 +96,18 @@ func signedOf[T int8 | int16 | int32 | int64](d *decoder, k Kind, width int) (T,
 }
 
 func unsignedOf[T uint8 | uint16 | uint32 | uint64](d *decoder, k Kind, width int) (T, *FieldError) {
+	most := uint64(math.MaxUint64) >> (64 - width)
+	if u, end := d.short(); end > 0 && u <= most {
+		d.at = end
+		return T(u), nil
+	}
 	n, err := d.integer(k)
 	if err != nil {
 		return 0, err
 	}
 	switch {
 	case n.reason != "":
-	case n.negative && n.magnitude > 0, n.magnitude > math.MaxUint64>>(64-width):
+	case n.negative && n.magnitude > 0, n.magnitude > most:
 		n.reason = reasonRange
 	default:
 		d.at = n.end
