@@ -14,13 +14,13 @@ func (m *machine) measure() {
 }
 
 func (m *machine) judge() {
-	v, why, _ := m.primary.judge(m.now, m.watchFrom)
+	v, why := m.primary.judge(m.now, m.watchFrom)
 	if v != isUnknown && m.stampFar(m.lastStamp) {
 		v, why = isUnknown, stampOld
 	}
 	agrees := false
 	if m.second != nil {
-		second, _, _ := m.second.judge(m.now, m.watchFrom)
+		second, _ := m.second.judge(m.now, m.watchFrom)
 		agrees = second == isRest
 		if second == isMoving && v == isRest {
 			v, why = isMoving, secondMoves

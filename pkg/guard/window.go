@@ -100,6 +100,17 @@ type window struct {
 	vel     []float64
 	head    int
 	count   int
+
+	// The last judgement: until the next sample only the age can change it.
+	judged bool
+	from   mono
+	last   judgement
+}
+
+// judgement is a verdict with what is wrong.
+type judgement struct {
+	verdict verdict
+	flaw    flaw
 }
 
 func newWindow(c *Config, axes []Axis, period time.Duration) *window {
@@ -151,7 +162,12 @@ func (w *window) grow(size int) {
 	w.stamps, w.arrived, w.bits, w.pos, w.vel, w.head = stamps, arrived, bits, pos, vel, 0
 }
 
-func (w *window) slot(i int) int { return (w.head + i) % len(w.stamps) }
+func (w *window) slot(i int) int {
+	if i += w.head; i >= len(w.stamps) {
+		i -= len(w.stamps)
+	}
+	return i
+}
 
 func (w *window) position(i int) []float64 { s := w.slot(i) * w.n; return w.pos[s : s+w.n] }
 func (w *window) velocity(i int) []float64 { s := w.slot(i) * w.n; return w.vel[s : s+w.n] }
@@ -174,10 +190,11 @@ func (w *window) add(stamp time.Time, arrived mono, position, velocity []float64
 			w.grow(2 * w.count)
 		}
 		if w.count == len(w.stamps) {
-			w.head = (w.head + 1) % len(w.stamps)
+			w.head = w.slot(1)
 			w.count--
 		}
 	}
+	w.judged = false
 	i := w.count
 	w.count++
 	s := w.slot(i)
@@ -247,40 +264,51 @@ func (w *window) diff(axis int, x, y float64) float64 {
 	return d
 }
 
-// size is the magnitude of a group's values: their norm, or the largest. NaN stays NaN.
-func (g *groupLimits) size(value func(axis int) float64) float64 {
-	m := 0.0
-	for _, a := range g.axes {
-		x := math.Abs(value(a))
-		switch {
-		case g.Euclidean:
-			m = math.Hypot(m, x)
-		case !(x <= m):
-			m = x
-		}
-		if math.IsNaN(m) {
-			return m
-		}
-	}
-	return m
-}
-
 // slow: every group's speed is at or below its threshold; NaN is not.
 func (w *window) slow(v []float64) bool {
 	for i := range w.groups {
 		g := &w.groups[i]
-		if !(g.size(func(a int) float64 { return v[a] }) <= g.Speed) {
+		if !(g.size(v) <= g.Speed) {
 			return false
 		}
 	}
 	return true
 }
 
+// size is the magnitude of a group's values: their norm, or the largest. NaN stays NaN or becomes Inf.
+func (g *groupLimits) size(v []float64) float64 {
+	m := 0.0
+	for _, a := range g.axes {
+		x := math.Abs(v[a])
+		switch {
+		case g.Euclidean:
+			m = math.Hypot(m, x)
+		case !(x <= m):
+			if m = x; m != m {
+				return m
+			}
+		}
+	}
+	return m
+}
+
 // near: every group's displacement from p to q is at or below factor thresholds; NaN is not.
 func (w *window) near(p, q []float64, factor float64) bool {
 	for i := range w.groups {
 		g := &w.groups[i]
-		if !(g.size(func(a int) float64 { return w.diff(a, p[a], q[a]) }) <= factor*g.Displacement) {
+		limit := factor * g.Displacement
+		sum := 0.0
+		for _, a := range g.axes {
+			d := p[a] - q[a]
+			if w.wrap[a] && !(math.Abs(d) <= math.Pi) {
+				d = math.Remainder(d, 2*math.Pi)
+			}
+			if !(math.Abs(d) <= limit) {
+				return false
+			}
+			sum += d * d
+		}
+		if g.Euclidean && !(sum <= limit*limit) {
 			return false
 		}
 	}
@@ -292,7 +320,7 @@ func (w *window) stopTime(v []float64) time.Duration {
 	longest := 0.0
 	for i := range w.groups {
 		g := &w.groups[i]
-		if t := g.size(func(a int) float64 { return v[a] }) / g.Deceleration; t > longest {
+		if t := g.size(v) / g.Deceleration; t > longest {
 			longest = t
 		}
 	}
@@ -302,67 +330,74 @@ func (w *window) stopTime(v []float64) time.Duration {
 	return time.Duration(longest * float64(time.Second))
 }
 
-// judge applies the settled rule at time now. Only samples that arrived at or after from count. since is when the run began.
-func (w *window) judge(now, from mono) (v verdict, why flaw, since mono) {
+// judge applies the settled rule at time now. Only samples that arrived at or after from count.
+func (w *window) judge(now, from mono) (verdict, flaw) {
 	if w.count == 0 {
-		return isUnknown, noSample, 0
+		return isUnknown, noSample
 	}
+	newest := w.slot(w.count - 1)
+	if age := now - w.arrived[newest]; age < 0 || age >= w.maxAge {
+		return isUnknown, tooOld
+	}
+	if !w.judged || w.from != from {
+		w.judged, w.from = true, from
+		w.last = w.judgeFrom(from)
+	}
+	return w.last.verdict, w.last.flaw
+}
+
+// judgeFrom walks back from the newest sample to the first one stamped a window earlier.
+func (w *window) judgeFrom(from mono) judgement {
 	last := w.count - 1
 	newest := w.slot(last)
-	if age := now - w.arrived[newest]; age < 0 || age >= w.maxAge {
-		return isUnknown, tooOld, 0
-	}
 	for i := last; ; i-- {
 		s := w.slot(i)
 		switch {
 		case w.bits[s]&bitNotFinite != 0:
-			return isUnknown, notFinite, 0
+			return judgement{isUnknown, notFinite}
 		case w.bits[s]&bitFast != 0:
-			return isMoving, fast, 0
+			return judgement{isMoving, fast}
 		case w.arrived[s] < from:
-			return isUnknown, tooShort, 0
+			return judgement{isUnknown, tooShort}
 		}
 		if w.stamps[newest]-w.stamps[s] >= int64(w.span) {
 			return w.judgeRun(i, last)
 		}
 		switch {
 		case w.bits[s]&bitNotIncreasing != 0:
-			return isUnknown, notIncreasing, 0
+			return judgement{isUnknown, notIncreasing}
 		case w.bits[s]&bitGap != 0:
-			return isUnknown, gap, 0
+			return judgement{isUnknown, gap}
 		case i == 0:
-			return isUnknown, tooShort, 0
+			return judgement{isUnknown, tooShort}
 		}
 	}
 }
 
 // judgeRun judges the samples first to last: finite, slow, in order, without gaps, spanning the window by their stamps.
-func (w *window) judgeRun(first, last int) (verdict, flaw, mono) {
+func (w *window) judgeRun(first, last int) judgement {
 	if last-first+1 < w.minSamples {
-		return isUnknown, tooFew, 0
+		return judgement{isUnknown, tooFew}
 	}
-	since := w.arrived[w.slot(first)]
-	if w.arrived[w.slot(last)]-since < w.minSpread {
-		return isUnknown, bunched, 0
+	if w.arrived[w.slot(last)]-w.arrived[w.slot(first)] < w.minSpread {
+		return judgement{isUnknown, bunched}
 	}
 	p := w.position(last)
 	if !w.near(w.position(first), p, 1) {
-		return isMoving, displaced, 0
+		return judgement{isMoving, displaced}
 	}
 	alike := w.noisy
-	for i := first; i < last; i++ {
+	for i := first; i < last && (alike || w.spread > 0); i++ {
 		q := w.position(i)
 		if w.spread > 0 && !w.near(q, p, w.spread) {
-			return isMoving, spreadOut, 0
+			return judgement{isMoving, spreadOut}
 		}
-		if alike && !(same(q, p) && same(w.velocity(i), w.velocity(last))) {
-			alike = false
-		}
+		alike = alike && same(q, p) && same(w.velocity(i), w.velocity(last))
 	}
 	if alike {
-		return isUnknown, frozen, 0
+		return judgement{isUnknown, frozen}
 	}
-	return isRest, noFlaw, since
+	return judgement{isRest, noFlaw}
 }
 
 func finite(x []float64) bool {

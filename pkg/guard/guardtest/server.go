@@ -1,0 +1,278 @@
+package guardtest
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"agent_node/pkg/guard"
+)
+
+// Faults of sensor, server and body. They can be set at any time.
+type Faults struct {
+	// Sensor.
+	NoFeedback   bool
+	FreezeValues bool // same values, fresh stamps
+	FreezeStamps bool // live values, one stamp
+	RepeatLast   bool // the last message over and over
+	NaN, Inf     bool // in a velocity
+	NaNPosition  bool
+	StaleZero    time.Duration // stamps so old, in order, and values that read zero
+	StampShift   time.Duration // the source's clock is off by this
+
+	// Server.
+	Reject       bool          // every goal (also what a duplicate id looks like)
+	NoAcceptance bool          // the acceptance is lost; the goal runs
+	NoAnswer     bool          // the goal is lost
+	AcceptDelay  time.Duration // before the goal is accepted and begun
+	SucceedAt    time.Duration // after acceptance it says so, whatever the body does; 0: at the goal
+	NoProgress   bool          // no action feedback
+	RefuseCancel bool
+	IgnoreCancel bool          // accepted, and the motion goes on for ever
+	SilentCancel bool          // never answered, the motion goes on
+	CancelDelay  time.Duration // before the answer
+	StopDelay    time.Duration // motion after an accepted cancel
+	LateResult   time.Duration // between the end and its result
+	LateSuccess  bool          // a canceled goal says that it succeeded
+	NoResult     bool          // the terminal result never comes
+
+	// Body and input.
+	IgnoreStop     bool    // zero velocities are not heard
+	StopFails      bool    // Driver.Stop returns an error, and nothing is sent
+	NoSubscriber   bool    // velocities are not heard
+	ProtectiveStop bool    // the body holds by itself
+	Oscillate      float64 // amplitude in m, at 4 Hz
+}
+
+// ErrStop is what Driver.Stop returns with Faults.StopFails.
+var ErrStop = errors.New("guardtest: stop cannot be sent")
+
+// ErrRejected is what a rejecting server says.
+var ErrRejected = errors.New("guardtest: goal rejected")
+
+// Set changes the faults.
+func (r *Robot) Set(f func(*Faults)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.faults)
+}
+
+type serverGoal struct {
+	epoch    guard.Epoch
+	target   float64
+	speed    float64
+	began    time.Time
+	accepted bool
+	canceled bool
+	stopping bool
+}
+
+// Goal is an action-driven command: move the first axis to target.
+func (r *Robot) Goal(target, speed float64) guard.Command {
+	return guard.Command{Tool: "goal", MustMove: true, Start: func(e guard.Epoch) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.counts.Starts++
+		r.note("start")
+		f := r.faults
+		switch {
+		case f.NoAnswer:
+		case f.Reject:
+			r.after(0, func() { r.actuator.Rejected(e, ErrRejected) })
+		default:
+			r.after(f.AcceptDelay, func() { r.accept(e, target, speed) })
+		}
+		return nil
+	}}
+}
+
+// accept begins the goal.
+func (r *Robot) accept(e guard.Epoch, target, speed float64) {
+	r.mu.Lock()
+	lost := r.faults.NoAcceptance
+	r.goal = &serverGoal{epoch: e, target: target, speed: speed, began: time.Now(), accepted: true}
+	r.mu.Unlock()
+	if !lost {
+		r.actuator.Accepted(e)
+	}
+}
+
+// Drive is a velocity-driven command: move the first axis by distance, as measured.
+func (r *Robot) Drive(distance, speed float64) guard.Command {
+	from, moved, known := 0.0, 0.0, false
+	speed = math.Copysign(speed, distance)
+	return guard.Command{
+		Tool: "drive", MustMove: true,
+		Start: func(guard.Epoch) error {
+			known = false
+			distance -= moved
+			moved = 0
+			r.mu.Lock()
+			r.counts.Starts++
+			r.mu.Unlock()
+			return r.Velocity(speed)
+		},
+		Stream: func(_ guard.Epoch, _ time.Time, latest guard.Sample) (bool, error) {
+			if !known && len(latest.Position) > 0 {
+				from, known = latest.Position[0], true
+			}
+			if known {
+				moved = latest.Position[0] - from
+			}
+			if math.Abs(moved) >= math.Abs(distance) {
+				return true, nil
+			}
+			return false, r.Velocity(speed)
+		},
+	}
+}
+
+// Velocity is what a velocity topic does: it takes the body over, and aborts a goal under way.
+func (r *Robot) Velocity(v float64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.note("velocity")
+	r.counts.Velocities++
+	if r.faults.NoSubscriber {
+		return nil
+	}
+	r.takeOver()
+	r.velocity = time.Now()
+	r.wanted[0] = v
+	return nil
+}
+
+// takeOver aborts the goal under way; r.mu is held.
+func (r *Robot) takeOver() {
+	g := r.goal
+	if g == nil {
+		return
+	}
+	r.goal = nil
+	if !r.faults.NoResult {
+		r.after(r.faults.LateResult, func() {
+			r.actuator.Finished(g.epoch, guard.ReasonServerFailed, errors.New("guardtest: velocity took over"))
+		})
+	}
+}
+
+// Stop is guard.Driver's: one zero velocity.
+func (r *Robot) Stop() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.note("stop")
+	r.counts.Stops++
+	if r.counts.FirstStop.IsZero() {
+		r.counts.FirstStop = time.Now()
+	}
+	if r.faults.StopFails {
+		return ErrStop
+	}
+	if r.faults.IgnoreStop || r.faults.NoSubscriber {
+		return nil
+	}
+	r.takeOver()
+	r.velocity = time.Now()
+	clear(r.wanted)
+	return nil
+}
+
+// Cancel is guard.Driver's.
+func (r *Robot) Cancel(e guard.Epoch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.note("cancel")
+	r.counts.Cancels++
+	if r.faults.SilentCancel {
+		return
+	}
+	r.after(r.faults.CancelDelay, func() { r.canceled(e) })
+}
+
+func (r *Robot) canceled(e guard.Epoch) {
+	r.mu.Lock()
+	g := r.goal
+	refuse := r.faults.RefuseCancel || g == nil || g.epoch != e
+	if !refuse {
+		g.canceled = true
+		if !r.faults.IgnoreCancel {
+			r.after(r.faults.StopDelay, func() { r.halt(e) })
+		}
+	}
+	r.mu.Unlock()
+	r.actuator.CancelAnswered(e, !refuse)
+}
+
+// halt ends a canceled goal: the body brakes, and the result follows when it stands.
+func (r *Robot) halt(e guard.Epoch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.goal != nil && r.goal.epoch == e {
+		r.goal.stopping = true
+		clear(r.wanted)
+	}
+}
+
+// Die kills the server: the goal is forgotten, and the body goes on with what it was last told until its own watchdog stops it.
+func (r *Robot) Die() {
+	r.mu.Lock()
+	g := r.goal
+	r.goal = nil
+	r.velocity = time.Now()
+	r.mu.Unlock()
+	if g != nil {
+		r.actuator.ServerLost(g.epoch)
+	}
+}
+
+// Running is the epoch of the goal that the server has, 0 without one.
+func (r *Robot) Running() guard.Epoch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.goal == nil {
+		return 0
+	}
+	return r.goal.epoch
+}
+
+// server controls the goal under way and returns what is to be told of it; r.mu is held.
+func (r *Robot) server(now time.Time) func() {
+	g := r.goal
+	if g == nil {
+		return nil
+	}
+	e := g.epoch
+	end := func(reason guard.Reason) {
+		r.goal = nil
+		clear(r.wanted)
+		if !r.faults.NoResult {
+			r.after(r.faults.LateResult, func() { r.actuator.Finished(e, reason, nil) })
+		}
+	}
+	if s := r.faults.SucceedAt; s > 0 && now.Sub(g.began) >= s {
+		r.goal = nil // and the body goes on with what it was told
+		r.velocity = now
+		return func() { r.actuator.Finished(e, guard.ReasonSucceeded, nil) }
+	}
+	if g.stopping {
+		if math.Abs(r.vel[0]) < 1e-9 || r.push[0] != 0 {
+			if r.faults.LateSuccess {
+				end(guard.ReasonSucceeded)
+			} else {
+				end(guard.ReasonCanceled)
+			}
+		}
+		return nil
+	}
+	left := g.target - r.pos[0]
+	brake := math.Sqrt(2 * r.opt.Deceleration * math.Abs(left) * 0.8)
+	r.wanted[0] = math.Copysign(math.Min(g.speed, brake), left)
+	if math.Abs(left) < 0.005 && math.Abs(r.vel[0]) < 0.05 && !g.canceled {
+		end(guard.ReasonSucceeded)
+		return nil
+	}
+	if r.faults.NoProgress {
+		return nil
+	}
+	return func() { r.actuator.Progress(e) }
+}
