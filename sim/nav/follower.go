@@ -9,17 +9,18 @@ import (
 // Figures of the follower. It stays below the base's own limits, so that noise in
 // measured speeds does not look like a breach of them.
 const (
-	cruise        = 0.45 // m/s
-	turning       = 0.80 // rad/s
-	lookaheadMin  = 0.18 // m
-	lookaheadTime = 0.6  // s
-	turnFirst     = 0.70 // rad off the path: turn on the spot
-	turnEnough    = 0.15 // rad
-	arrived       = 0.01 // m left of the path
-	besides       = 0.04 // m from the goal at the path's end that is put right
-	corrections   = 2    // times
-	aligned       = 0.015
-	patience      = 5.0 // s without progress
+	cruise        = 0.45  // m/s
+	turning       = 0.80  // rad/s
+	lookaheadMin  = 0.18  // m
+	lookaheadTime = 0.6   // s
+	turnFirst     = 0.70  // rad off the path: turn on the spot
+	turnEnough    = 0.15  // rad
+	arrived       = 0.01  // m left of the path
+	besides       = 0.04  // m from the goal at the path's end that is put right
+	corrections   = 2     // times
+	aligned       = 0.015 // rad
+	slow          = 0.10  // rad/s, stopped from within a hundredth of a radian
+	patience      = 5.0   // s without progress
 	progress      = 0.05
 	restLinear    = 0.01 // m/s
 	restAngular   = 0.02 // rad/s
@@ -99,7 +100,8 @@ func (f *Follower) Step(pose world.Pose, measured world.Twist, scaling, dt float
 	case turnToPath, drive:
 		return f.track(pose), false, nil
 	case turnToGoal:
-		if math.Abs(f.yawLeft) <= aligned {
+		// Passing the heading at speed is not being aligned with it.
+		if math.Abs(f.yawLeft) <= aligned && math.Abs(measured.Angular) <= slow {
 			f.phase = settle
 			return world.Twist{}, false, nil
 		}
