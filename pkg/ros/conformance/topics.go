@@ -73,8 +73,9 @@ func publishSubscribe(t *testing.T, a, b ros.Node) {
 
 	t.Run("types that differ do not meet", func(t *testing.T) {
 		topic := topicFor(t, "types")
+		// One type for each node: Fast DDS refuses a second type of a topic within one participant.
 		wrong := subscribe(t, b, topic, stringType, ros.DefaultQoS())
-		right := subscribe(t, b, topic, int64Type, ros.DefaultQoS())
+		right := subscribe(t, a, topic, int64Type, ros.DefaultQoS())
 		p := advertise(t, a, topic, int64Type, ros.DefaultQoS())
 		matched(t, p, 1)
 		publish(t, p, integer(p, 1))

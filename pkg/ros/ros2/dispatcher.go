@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // dispatcher wakes entities for which the middleware has new data. The middleware's threads put them on a
@@ -19,9 +20,9 @@ type dispatcher struct {
 	event *os.File
 	done  chan struct{}
 
-	mu   sync.Mutex
-	last uint64
-	wake map[uint64]chan<- struct{}
+	mu      sync.Mutex
+	last    uint64
+	watches map[uint64]*watch
 }
 
 func newDispatcher() (*dispatcher, error) {
@@ -30,10 +31,10 @@ func newDispatcher() (*dispatcher, error) {
 		return nil, fmt.Errorf("ros2: make an eventfd: %w", err)
 	}
 	d := &dispatcher{
-		ready: ready,
-		event: os.NewFile(uintptr(C.an_ready_fd(ready)), "eventfd"),
-		done:  make(chan struct{}),
-		wake:  map[uint64]chan<- struct{}{},
+		ready:   ready,
+		event:   os.NewFile(uintptr(C.an_ready_fd(ready)), "eventfd"),
+		done:    make(chan struct{}),
+		watches: map[uint64]*watch{},
 	}
 	go d.run()
 	return d, nil
@@ -42,30 +43,33 @@ func newDispatcher() (*dispatcher, error) {
 func (d *dispatcher) run() {
 	defer close(d.done)
 	var count [8]byte
-	ids := make([]C.uint64_t, 64)
+	news := make([]C.an_news_t, 64)
 	for {
 		if _, err := d.event.Read(count[:]); err != nil {
 			return // closed
 		}
 		for {
-			n := int(C.an_ready_drain(d.ready, &ids[0], C.size_t(len(ids))))
-			d.pass(ids[:n])
-			if n < len(ids) {
+			n := int(C.an_ready_drain(d.ready, &news[0], C.size_t(len(news))))
+			d.pass(news[:n])
+			if n < len(news) {
 				break
 			}
 		}
 	}
 }
 
-func (d *dispatcher) pass(ids []C.uint64_t) {
+func (d *dispatcher) pass(news []C.an_news_t) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, id := range ids {
-		if wake, ok := d.wake[uint64(id)]; ok {
-			select {
-			case wake <- struct{}{}:
-			default: // it has not looked yet, and will see this, too
-			}
+	for _, n := range news {
+		w, ok := d.watches[uint64(n.id)]
+		if !ok {
+			continue // it has just ended
+		}
+		w.count.Add(uint64(n.count))
+		select {
+		case w.wake <- struct{}{}:
+		default: // it has not looked yet, and will see this, too
 		}
 	}
 }
@@ -83,12 +87,12 @@ type watch struct {
 	dispatcher *dispatcher
 	id         uint64
 	source     *C.an_source_t
-	wake       <-chan struct{}
+	wake       chan struct{} // holds one token while count may be above zero
+	count      atomic.Uint64 // of data that the middleware told of and nobody has looked for yet
 }
 
 // watch makes an entry; the entity's callback is set by the caller.
 func (d *dispatcher) watch() (*watch, error) {
-	wake := make(chan struct{}, 1)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last++
@@ -96,15 +100,16 @@ func (d *dispatcher) watch() (*watch, error) {
 	if source == nil {
 		return nil, errors.New("ros2: out of memory")
 	}
-	d.wake[d.last] = wake
-	return &watch{d, d.last, source, wake}, nil
+	w := &watch{dispatcher: d, id: d.last, source: source, wake: make(chan struct{}, 1)}
+	d.watches[w.id] = w
+	return w, nil
 }
 
 // end removes the entry. The middleware must not know the source any more.
 func (w *watch) end() {
 	w.dispatcher.mu.Lock()
 	defer w.dispatcher.mu.Unlock()
-	delete(w.dispatcher.wake, w.id)
+	delete(w.dispatcher.watches, w.id)
 	C.an_source_free(w.source)
 	w.source = nil
 }

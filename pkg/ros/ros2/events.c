@@ -14,6 +14,7 @@ struct an_source_s
   an_source_t * next;  // on the list
   bool queued;
   uint64_t id;
+  uint64_t count;  // of data told of while queued
 };
 
 struct an_ready_s
@@ -86,11 +87,11 @@ void an_source_free(an_source_t * source)
 
 void an_source_notify(const void * data, size_t count)
 {
-  (void)count;  // the reader takes until nothing is left
   an_source_t * source = (an_source_t *)data;
   an_ready_t * ready = source->ready;
   pthread_mutex_lock(&ready->mutex);
   bool first = false;
+  source->count += count;
   if (!source->queued) {
     first = NULL == ready->head;
     source->queued = true;
@@ -111,7 +112,7 @@ void an_source_notify(const void * data, size_t count)
   pthread_mutex_unlock(&ready->mutex);
 }
 
-size_t an_ready_drain(an_ready_t * ready, uint64_t * ids, size_t max)
+size_t an_ready_drain(an_ready_t * ready, an_news_t * news, size_t max)
 {
   size_t n = 0;
   pthread_mutex_lock(&ready->mutex);
@@ -123,7 +124,10 @@ size_t an_ready_drain(an_ready_t * ready, uint64_t * ids, size_t max)
     }
     source->next = NULL;
     source->queued = false;
-    ids[n++] = source->id;
+    news[n].id = source->id;
+    news[n].count = source->count;
+    source->count = 0;
+    ++n;
   }
   pthread_mutex_unlock(&ready->mutex);
   return n;

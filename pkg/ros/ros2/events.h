@@ -22,7 +22,14 @@ void an_source_free(an_source_t * source);
 // The rcl_event_callback_t of every source. Runs on the middleware's threads.
 void an_source_notify(const void * source, size_t count);
 
-// Moves up to max ids off the list, oldest first, and returns how many.
-size_t an_ready_drain(an_ready_t * ready, uint64_t * ids, size_t max);
+// What a source has been told of since it was last drained.
+typedef struct an_news_s
+{
+  uint64_t id;
+  uint64_t count;
+} an_news_t;
+
+// Moves up to max sources off the list, oldest first, and returns how many.
+size_t an_ready_drain(an_ready_t * ready, an_news_t * news, size_t max);
 
 #endif  // AGENT_NODE_EVENTS_H_

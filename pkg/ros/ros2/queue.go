@@ -38,6 +38,16 @@ func (q *queue[T]) push(item T) (dropped bool) {
 	return dropped
 }
 
+// wait waits until there is an item. It reports false when the queue is closed.
+func (q *queue[T]) wait() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.count == 0 && !q.closed {
+		q.filled.Wait()
+	}
+	return !q.closed
+}
+
 // pop waits for the oldest item. It reports false when the queue is closed, whatever was in it.
 func (q *queue[T]) pop() (item T, ok bool) {
 	q.mu.Lock()

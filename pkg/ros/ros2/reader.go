@@ -6,10 +6,11 @@ package ros2
 import "C"
 
 import (
-	"errors"
+	"fmt"
+	"sync"
 )
 
-// reader is the goroutine that takes what the middleware has for one entity.
+// reader takes what the middleware has for one entity, on a goroutine of its own as soon as it is told.
 type reader struct {
 	node  *Node
 	what  string // for the log
@@ -17,10 +18,11 @@ type reader struct {
 	set   func(*C.an_source_t) error
 	quit  chan struct{}
 	done  chan struct{}
-}
 
-// failuresInARow is how many takes may fail one after another before the reader waits for new data again.
-const failuresInARow = 10
+	mu     sync.Mutex // held during a take
+	take   func(*cmessage) (bool, error)
+	buffer *cmessage // nil once stopped
+}
 
 // read starts a reader. take takes one message into the given buffer and reports whether there was
 // one; set gives the entity its source, or with nil takes it away.
@@ -33,33 +35,57 @@ func (n *Node) read(what string, s *support, take func(*cmessage) (bool, error),
 		w.end()
 		return nil, err
 	}
-	r := &reader{node: n, what: what, watch: w, set: set, quit: make(chan struct{}), done: make(chan struct{})}
-	go r.run(newCMessage(s), take)
+	r := &reader{
+		node: n, what: what, watch: w, set: set, take: take, buffer: newCMessage(s),
+		quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	go r.run()
 	return r, nil
 }
 
-func (r *reader) run(m *cmessage, take func(*cmessage) (bool, error)) {
+func (r *reader) run() {
 	defer close(r.done)
-	defer m.free()
 	for {
 		select {
 		case <-r.quit:
 			return
 		case <-r.watch.wake:
 		}
-		failures := 0
-		for more := true; more; {
+		// One take for each thing told of: a take may consume something and have nothing to show, such as a
+		// response to another client of the service or the news that a publisher is gone. Then until nothing is left.
+		for told, more := r.watch.count.Swap(0), false; told > 0 || more; {
 			select {
 			case <-r.quit:
 				return
 			default:
 			}
-			var err error
-			if more, err = take(m); err != nil {
-				r.node.logger.Error("a message could not be taken", "from", r.what, "err", err)
-				failures++
-				more = failures < failuresInARow
+			more = r.one()
+			if told > 0 {
+				told--
 			}
+		}
+	}
+}
+
+// one takes one message, if there is one.
+func (r *reader) one() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.buffer == nil {
+		return false
+	}
+	more, err := r.take(r.buffer)
+	if err != nil {
+		r.node.logger.Error("a message could not be taken", "from", r.what, "err", err)
+	}
+	return more
+}
+
+// catchUp takes up to limit messages that have come and not been taken yet.
+func (r *reader) catchUp(limit int) {
+	for range limit {
+		if !r.one() {
+			return
 		}
 	}
 }
@@ -68,10 +94,13 @@ func (r *reader) run(m *cmessage, take func(*cmessage) (bool, error)) {
 func (r *reader) stop() error {
 	close(r.quit)
 	<-r.done
-	err := r.set(nil)
-	if err != nil {
+	r.mu.Lock()
+	r.buffer.free()
+	r.buffer = nil
+	r.mu.Unlock()
+	if err := r.set(nil); err != nil {
 		// The middleware may still know the source: better leaked than used after it was freed.
-		return errors.Join(err, errors.New("ros2: "+r.what+" could not be silenced"))
+		return fmt.Errorf("%s could not be silenced: %w", r.what, err)
 	}
 	r.watch.end()
 	return nil

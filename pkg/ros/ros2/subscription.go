@@ -89,7 +89,9 @@ func (s *subscription) take(m *cmessage) (bool, error) {
 
 // deliver runs the callback for one message after another.
 func (s *subscription) deliver() {
-	for {
+	for s.queue.wait() {
+		// What the middleware still keeps counts, too: together no more than the depth may be waiting.
+		s.reader.catchUp(len(s.queue.items))
 		r, ok := s.queue.pop()
 		if !ok {
 			return
