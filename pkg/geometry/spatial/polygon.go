@@ -76,6 +76,7 @@ func NewPolygon(corners []r2.Vec) (*Polygon, error) {
 	if i, j, bad := firstTouch(p.corners); bad {
 		return nil, fmt.Errorf("polygon: %w: edges %d and %d", ErrNotSimple, i, j)
 	}
+	p.corners = withoutFlat(p.corners)
 	p.convex = isConvex(p.corners)
 	if p.convex {
 		p.parts = fan(p.corners)
@@ -130,6 +131,18 @@ func firstTouch(c []r2.Vec) (i, j int, bad bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// withoutFlat drops the corners that lie on a straight edge.
+func withoutFlat(c []r2.Vec) []r2.Vec {
+	n := len(c)
+	kept := make([]r2.Vec, 0, n)
+	for i := range n {
+		if cross3(c[(i+n-1)%n], c[i], c[(i+1)%n]) != 0 {
+			kept = append(kept, c[i])
+		}
+	}
+	return kept
 }
 
 func isConvex(c []r2.Vec) bool {

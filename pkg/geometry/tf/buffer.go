@@ -17,8 +17,8 @@ type Config struct {
 	// MaxAhead is how far a stamp may be ahead of the clock (5 s): localisation stamps its transform ahead, but one from
 	// far away would make every later one look old.
 	MaxAhead time.Duration
-	// JumpBack is how far the clock must go back to count as a jump (100 ms): callers on several threads read the clock in one
-	// order and arrive in another.
+	// JumpBack is how far the clock must go back to count as a jump (1 s): callers on several threads read the clock in one
+	// order and arrive in another, on a busy machine much later.
 	JumpBack time.Duration
 }
 
@@ -63,7 +63,7 @@ func New(cfg Config) *Buffer {
 		cfg.MaxAhead = 5 * time.Second
 	}
 	if cfg.JumpBack <= 0 {
-		cfg.JumpBack = 100 * time.Millisecond
+		cfg.JumpBack = time.Second
 	}
 	return &Buffer{cfg: cfg, frames: map[string]int32{}}
 }

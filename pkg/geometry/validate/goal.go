@@ -50,29 +50,25 @@ func (w *World) posture(p spatial.Pose, t spatial.Transform, subject string, ind
 
 // goal judges where the robot shall stand, and that it may begin to move at all. The way there is somebody else's plan, judged as a Path.
 func (w *World) goal(g PoseGoal) Report {
-	var r Report
-	r.Findings = w.stamp(g.Stamp, "pose.header.stamp", w.motionNeeds(nil))
-	stampOK := len(r.Findings) == 0
-	n := len(r.Findings)
-	var t spatial.Transform
-	if stampOK || w.Frame == g.Frame {
-		at := int64(0)
-		if stampOK {
-			at = g.Stamp.Ns()
-		}
-		t, r.Findings = w.toFixed(g.Frame, at, "pose.header.frame_id", r.Findings)
-	} else {
-		t = spatial.Identity() // the pose itself can still be judged
-	}
-	framed := stampOK && len(r.Findings) == n
-	p, ok := w.posture(g.Pose, t, "pose.pose", -1, false, &r)
-	if !framed || w.Footprint.IsZero() {
+	r := Report{Findings: w.motionNeeds(nil)}
+	if len(r.Findings) > 0 {
 		return r
 	}
+	r.Findings = w.stamp(g.Stamp, "pose.header.stamp", r.Findings)
+	t := spatial.Identity()
+	if len(r.Findings) == 0 {
+		t, r.Findings = w.toFixed(g.Frame, g.Stamp.Ns(), "pose.header.frame_id", r.Findings)
+	}
+	if len(r.Findings) > 0 {
+		// Where the pose is cannot be said; what is wrong with it by itself can.
+		w.posture(g.Pose, spatial.Identity(), "pose.pose", -1, false, &r)
+		return r
+	}
+	p, ok := w.posture(g.Pose, t, "pose.pose", -1, false, &r)
 	if ok {
 		r.Findings = w.standing(p.Planar(), p.Position.Z, -1, "the goal", r.Findings)
 	}
-	n = len(r.Findings)
+	n := len(r.Findings)
 	r.Findings = w.mayLeave(r.Findings)
 	if len(r.Findings) == n && n > 0 {
 		r.Nearest = w.nearestGoal(g, t)

@@ -62,8 +62,11 @@ func (w *World) path(p Path) Report {
 		return r
 	}
 	c := course{legs: pathLegs(st.pose, poses, p.AlongPath), grace: graceDistance}
-	r.Findings, _ = w.judge(st, &c, r.Findings)
-	r.Findings = w.standing(poses[len(poses)-1], height, len(poses)-1, "the path's end", r.Findings)
+	n := len(r.Findings)
+	if r.Findings, _ = w.judge(st, &c, r.Findings); len(r.Findings) == n {
+		// On a short path the start's tolerance may reach to the end, and must not.
+		r.Findings = w.standing(poses[len(poses)-1], height, len(poses)-1, "the path's end", r.Findings)
+	}
 	return r
 }
 
@@ -72,7 +75,8 @@ func pathLegs(from spatial.Pose2, poses []spatial.Pose2, along bool) []leg {
 	legs := make([]leg, 0, 2*len(poses)+1)
 	for i, to := range poses {
 		if along {
-			if d := math.Hypot(to.X-from.X, to.Y-from.Y); d > 1e-6 {
+			// The base merges with the path: it need not turn towards its first pose, which is at its feet.
+			if d := math.Hypot(to.X-from.X, to.Y-from.Y); i > 0 && d > 1e-6 {
 				heading := math.Atan2(to.Y-from.Y, to.X-from.X)
 				legs = append(legs, leg{spatial.Rotation(from, spatial.WrapAngle(heading-from.Yaw)), i})
 				from.Yaw = heading

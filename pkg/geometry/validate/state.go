@@ -80,14 +80,8 @@ func quaternionFinding(err error, subject string, index int) geometry.Finding {
 
 // motionNeeds appends what is missing before any motion can be judged.
 func (w *World) motionNeeds(into []geometry.Finding) []geometry.Finding {
-	if w.Limits == nil {
-		return append(into, geometry.New(geometry.RuleLimits, "limits", -1, 0, 0, "", "are not configured: no motion can be judged"))
-	}
-	if err := w.Limits.Check(); err != nil {
-		into = append(into, geometry.New(geometry.RuleLimits, "limits", -1, 0, 0, "", err.Error()))
-	}
-	if w.Footprint.IsZero() {
-		into = append(into, geometry.New(geometry.RuleFootprint, "footprint", -1, 0, 0, "m", "is not configured: no motion can be judged"))
+	if rule, err := w.check(); err != nil {
+		return append(into, geometry.New(rule, "world", -1, 0, 0, "", "no motion can be judged: "+err.Error()))
 	}
 	if w.NeedMap && w.Map == nil {
 		into = append(into, geometry.New(geometry.RuleMap, "map", -1, 0, 0, "", "has not arrived: no motion can be judged"))

@@ -21,20 +21,19 @@ func CheckTwist(t Twist, w *World, into []geometry.Finding) []geometry.Finding {
 	if into = limits.CheckFinite(t.Twist, into); len(into) > n || t.Twist.IsZero() {
 		return into
 	}
+	if into = w.motionNeeds(into); len(into) > n {
+		return into
+	}
 	into = w.stamp(t.Stamp, "header.stamp", into)
 	if t.Frame != "" && t.Frame != w.base() {
 		into = append(into, geometry.New(geometry.RuleFrame, "header.frame_id", -1, 0, 0, "",
 			fmt.Sprintf("is %q: a twist for the base must be in %q", t.Frame, w.base())))
 	}
-	if t.Duration < 0 {
-		into = append(into, geometry.Over(geometry.RuleRange, "duration", -1, t.Duration.Seconds(), 0, "s"))
-	}
-	needs := len(into)
-	if into = w.motionNeeds(into); len(into) > needs {
-		return into
+	if t.Duration < 0 || t.Duration > maxDuration {
+		into = append(into, geometry.Over(geometry.RuleRange, "duration", -1, t.Duration.Seconds(), maxDuration.Seconds(), "s"))
 	}
 	into = w.Limits.CheckTwist(t.Twist, into)
-	if w.Previous != nil {
+	if w.Previous != nil && len(into) == n {
 		at := w.Now
 		if !t.Stamp.IsZero() {
 			at = t.Stamp.Ns()
@@ -54,6 +53,9 @@ func CheckTwist(t Twist, w *World, into []geometry.Finding) []geometry.Finding {
 	into, _ = w.judge(st, &c, into)
 	return w.speedZones(st, t.Twist, &c, 1, 0, into)
 }
+
+// maxDuration of one twist. Nobody can tell where a robot is after more.
+const maxDuration = time.Hour
 
 // brakeSteps cuts the braking into arcs: the two speeds do not reach zero together, and the curve changes meanwhile.
 const brakeSteps = 4
@@ -115,7 +117,7 @@ func (w *World) speedZones(st start, t spatial.Twist, c *course, factor, slack f
 
 // nearestTwist offers the twist within the limits, on the same curve, slowed down as far as zones and map ask for.
 func nearestTwist(t Twist, w *World) Command {
-	if w.Limits == nil || w.Limits.Check() != nil {
+	if w.Check() != nil {
 		return nil
 	}
 	best, ok := w.Limits.Clamp(t.Twist)

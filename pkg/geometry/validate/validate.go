@@ -4,9 +4,6 @@ import "agent_node/pkg/geometry"
 
 // Validate judges a command in a world. It never panics on what it is given, and what it cannot judge it refuses.
 func Validate(cmd Command, w *World) Report {
-	if w == nil || w.Frame == "" {
-		return Report{Findings: []geometry.Finding{geometry.New(geometry.RuleFrame, "world", -1, 0, 0, "", "has no fixed frame: no motion can be judged")}}
-	}
 	switch c := cmd.(type) {
 	case Twist:
 		r := Report{Findings: CheckTwist(c, w, nil)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/grid"
 	"agent_node/pkg/geometry/limits"
 	"agent_node/pkg/geometry/spatial"
@@ -68,42 +69,51 @@ var ErrWorld = errors.New("validate: bad world")
 // Check reports what is wrong with the parts of a world that come from configuration: a world that fails refuses every
 // motion. Call it at start-up.
 func (w *World) Check() error {
+	_, err := w.check()
+	return err
+}
+
+// check names the rule as well.
+func (w *World) check() (rule string, err error) {
+	if w == nil {
+		return geometry.RuleLimits, fmt.Errorf("%w: there is none", ErrWorld)
+	}
 	if err := tf.CheckFrameName(w.Frame); err != nil {
-		return fmt.Errorf("%w: fixed frame: %w", ErrWorld, err)
+		return geometry.RuleFrame, fmt.Errorf("%w: fixed frame: %w", ErrWorld, err)
 	}
 	if w.Limits == nil {
-		return fmt.Errorf("%w: no velocity limits", ErrWorld)
+		return geometry.RuleLimits, fmt.Errorf("%w: no velocity limits", ErrWorld)
 	}
 	if err := w.Limits.Check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrWorld, err)
+		return geometry.RuleLimits, fmt.Errorf("%w: %w", ErrWorld, err)
 	}
 	if w.Footprint.IsZero() {
-		return fmt.Errorf("%w: no footprint", ErrWorld)
+		return geometry.RuleFootprint, fmt.Errorf("%w: no footprint", ErrWorld)
 	}
 	for i, z := range w.Workspace {
 		if z == nil || z.Kind() != zone.KeepIn {
-			return fmt.Errorf("%w: workspace zone %d is not a keep-in zone", ErrWorld, i)
+			return geometry.RuleWorkspace, fmt.Errorf("%w: workspace zone %d is not a keep-in zone", ErrWorld, i)
 		}
 	}
 	for i, z := range w.Zones {
 		if z == nil {
-			return fmt.Errorf("%w: zone %d is nil", ErrWorld, i)
+			return geometry.RuleKeepOut, fmt.Errorf("%w: zone %d is nil", ErrWorld, i)
 		}
 	}
 	for _, f := range [...]struct {
 		name  string
 		value float64
 	}{
-		{"MaxAge", w.MaxAge.Seconds()}, {"Height", w.Height}, {"CommandTimeout", w.CommandTimeout.Seconds()},
-		{"StampAhead", w.StampAhead.Seconds()}, {"StampAge", w.StampAge.Seconds()}, {"MapMargin", w.MapMargin},
+		{"MaxAge", float64(w.MaxAge)}, {"Height", w.Height}, {"CommandTimeout", float64(w.CommandTimeout)},
+		{"StampAhead", float64(w.StampAhead)}, {"StampAge", float64(w.StampAge)}, {"MapMargin", w.MapMargin},
 		{"StartTolerance", w.StartTolerance}, {"PathStart", w.PathStart}, {"PathGoal", w.PathGoal},
 		{"MaxTilt", w.MaxTilt}, {"MaxHeight", w.MaxHeight}, {"NearestRadius", w.NearestRadius},
 	} {
 		if !(f.value >= 0 && spatial.Finite(f.value)) {
-			return fmt.Errorf("%w: %s is %g, must be finite and not negative", ErrWorld, f.name, f.value)
+			return geometry.RuleLimits, fmt.Errorf("%w: %s is %g, must be finite and not negative", ErrWorld, f.name, f.value)
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func (w *World) maxAge() time.Duration         { return or(w.MaxAge, 500*time.Millisecond) }

@@ -27,15 +27,15 @@ type Sweep struct {
 //
 // A circular footprint on a straight line is judged exactly. Otherwise each step is as long as the room proves safe.
 func (z *Zone) Sweep(fp spatial.Footprint, m spatial.Motion, need float64) Sweep {
-	if r, isCircle := fp.Circle(); isCircle && !m.IsArc {
-		if room, exact := z.capsuleRoom(r, m); exact && room >= need {
-			return Sweep{OK: true, U: 1, Room: room}
-		}
-	}
 	m, whole := m.Once()
 	travel := m.Travel(fp.OuterRadius())
 	if !spatial.Finite(travel) || !m.From.Finite() {
 		return Sweep{Room: math.NaN()}
+	}
+	if r, isCircle := fp.Circle(); isCircle && !m.IsArc {
+		if room, exact := z.capsuleRoom(r, m); exact && room >= need {
+			return Sweep{OK: true, U: 1, Room: room}
+		}
 	}
 	step := max(Step, travel*maxStepShare)
 	least := math.Inf(1)
