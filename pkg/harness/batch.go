@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"agent_node/pkg/harness/model"
@@ -120,7 +121,10 @@ func usableID(id string) bool {
 
 // freshID names the i-th call of this step: call_<step>_<i>, unless the model took that name.
 func (s *session) freshID(i int) string {
-	id := fmt.Sprintf("call_%d_%d", s.step, i+1)
+	b := append(make([]byte, 0, 16), "call_"...)
+	b = strconv.AppendUint(b, uint64(s.step), 10)
+	b = strconv.AppendInt(append(b, '_'), int64(i+1), 10)
+	id := string(b)
 	for n := 2; ; n++ {
 		if _, used := s.ids[id]; !used {
 			return id

@@ -71,7 +71,7 @@ func BenchmarkLoop(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
-			n := 0
+			n, cpu := 0, cpuTime()
 			for b.Loop() {
 				m.i = 0
 				n++
@@ -83,6 +83,7 @@ func BenchmarkLoop(b *testing.B) {
 				sink.Forget(session)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n)/float64(steps), "ns/step")
+			b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/float64(n)/float64(steps), "cpu-ns/step")
 		})
 	}
 }

@@ -10,6 +10,33 @@ import (
 // systemClock is the default Clock.
 type systemClock struct{}
 
+// workers are goroutines that a session reuses for other people's code: a fresh one for every call would spend more on
+// growing its stack than on most calls. One that hangs is simply not there any more.
+type workers struct {
+	jobs chan func()
+}
+
+func newWorkers() *workers { return &workers{jobs: make(chan func())} }
+
+// run f in an idle worker, or in a new one.
+func (w *workers) run(f func()) {
+	select {
+	case w.jobs <- f:
+	default:
+		go w.work(f)
+	}
+}
+
+func (w *workers) work(f func()) {
+	f()
+	for f := range w.jobs {
+		f()
+	}
+}
+
+// close lets the workers go as they become idle. run must not be called afterwards.
+func (w *workers) close() { close(w.jobs) }
+
 func (systemClock) Now() time.Time { return time.Now() }
 
 func (systemClock) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
@@ -59,37 +86,45 @@ func (e *abandonedError) Error() string {
 
 func (e *abandonedError) Unwrap() error { return e.cause }
 
-// guarded runs somebody else's code in a goroutine of its own, so that neither its panic nor its hanging takes the
-// session along: when ctx has ended and f has not returned after grace, it is abandoned.
-func guarded[T any](ctx context.Context, clock Clock, grace time.Duration, what string, f func(context.Context) (T, error)) (T, error) {
-	type ended struct {
-		value T
-		err   error
-	}
-	done := make(chan ended, 1)
-	go func() {
-		e := ended{err: &panicError{what: what, value: "its goroutine ended without a result"}}
-		defer func() {
-			if p := recover(); p != nil {
-				e.err = &panicError{what: what, value: p, stack: debug.Stack()}
-			}
-			done <- e
-		}()
-		e.value, e.err = f(ctx)
-	}()
+// guarded runs somebody else's code in another goroutine, so that neither its panic nor its hanging takes the session
+// along: when ctx has ended and f has not returned after grace, it is abandoned.
+func guarded[T any](ctx context.Context, clock Clock, run func(func()), grace time.Duration, what string, f func(context.Context) (T, error)) (T, error) {
+	g := &guardedCall[T]{ctx: ctx, what: what, f: f, done: make(chan struct{})}
+	run(g.run)
 	select {
-	case e := <-done:
-		return e.value, e.err
+	case <-g.done:
+		return g.value, g.err
 	case <-ctx.Done():
 	}
 	late := make(chan struct{})
 	stop := clock.AfterFunc(grace, func() { close(late) })
 	defer stop()
 	select {
-	case e := <-done:
-		return e.value, e.err
+	case <-g.done:
+		return g.value, g.err
 	case <-late:
 		var zero T
 		return zero, &abandonedError{what: what, grace: grace, cause: context.Cause(ctx)}
 	}
+}
+
+// guardedCall is one call of somebody else's code under way.
+type guardedCall[T any] struct {
+	ctx   context.Context
+	what  string
+	f     func(context.Context) (T, error)
+	value T
+	err   error
+	done  chan struct{}
+}
+
+func (g *guardedCall[T]) run() {
+	g.err = &panicError{what: g.what, value: "its goroutine ended without a result"}
+	defer func() {
+		if p := recover(); p != nil {
+			g.err = &panicError{what: g.what, value: p, stack: debug.Stack()}
+		}
+		close(g.done)
+	}()
+	g.value, g.err = g.f(g.ctx)
 }

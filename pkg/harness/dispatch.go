@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -158,21 +157,22 @@ func (s *session) carryOut(b *batch, c *call) {
 
 // invoke the tool itself.
 func (s *session) invoke(c *call) (tool.Result, tool.Ending) {
-	ctx, limit, grace := s.ctx, c.spec.TimeLimit, readGrace
-	tc := tool.Call{ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(c.id)}
-	if c.spec.Class == tool.Skill && !s.goal.DryRun {
-		// A skill's own time limit is kept by the skill, which knows when it is paused.
-		limit, grace = 0, s.h.cfg.StopReserve+skillGrace
-		tc.Deadline = s.motion
-		var done context.CancelFunc
-		ctx, done = until(s.ctx, s.h.cfg.Clock, s.motion, s.motionOver())
-		defer done()
-	}
 	id := c.id
-	return tool.Invoke(ctx, c.impl, c.spec, tc, tool.Invocation{
-		After: s.h.cfg.Clock.AfterFunc, TimeLimit: limit, Grace: grace, DryRun: s.goal.DryRun,
+	tc := tool.Call{ID: id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(id)}
+	how := tool.Invocation{
+		After: s.h.cfg.Clock.AfterFunc, Go: s.workers.run, TimeLimit: c.spec.TimeLimit, Grace: readGrace, DryRun: s.goal.DryRun,
 		Late: func(r tool.Result) { s.note(KindLate, id, r) },
-	})
+	}
+	if c.spec.Class == tool.Skill && !s.goal.DryRun {
+		// A skill's own time limit is kept by the skill, which knows when it is paused. Here it is bounded by what is
+		// left of the goal's time.
+		tc.Deadline = s.motion
+		how.TimeLimit, how.Grace = 0, s.h.cfg.StopReserve+skillGrace
+		if !s.motion.IsZero() {
+			how.TimeLimit, how.Cause = max(s.motion.Sub(s.now()), 1), s.motionOver()
+		}
+	}
+	return tool.Invoke(s.ctx, c.impl, c.spec, tc, how)
 }
 
 // noter is what a tool records with, under its call.

@@ -23,7 +23,7 @@ func (s *session) rest(ctx context.Context, limit time.Duration) (time.Time, err
 	clock := s.h.cfg.Clock
 	ctx, done := until(ctx, clock, s.now().Add(limit), fmt.Errorf("no rest within %v", limit))
 	defer done()
-	return guarded(ctx, clock, restGrace, "settling", settle)
+	return guarded(ctx, clock, s.workers.run, restGrace, "settling", settle)
 }
 
 // stopAll stops everything. Its context is never the session's: a stop that shares the context it cancels stops nothing.
@@ -33,19 +33,12 @@ func (s *session) stopAll(reason string) error {
 		return nil
 	}
 	clock, limit := s.h.cfg.Clock, s.h.cfg.StopReserve
-	ctx, done := until(context.WithoutCancel(s.base()), clock, s.now().Add(limit), fmt.Errorf("not stopped within %v", limit))
+	ctx, done := until(s.safe, clock, s.now().Add(limit), fmt.Errorf("not stopped within %v", limit))
 	defer done()
-	_, err := guarded(ctx, clock, restGrace, "stopping", func(ctx context.Context) (struct{}, error) {
+	_, err := guarded(ctx, clock, s.workers.run, restGrace, "stopping", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, stop(ctx, reason)
 	})
 	return err
-}
-
-func (s *session) base() context.Context {
-	if s.ctx == nil {
-		return context.Background()
-	}
-	return s.ctx
 }
 
 // end brings everything to rest and makes the result. It is the only way out of a session.
@@ -92,7 +85,7 @@ func (s *session) bringToRest(e *ending) (stopped bool, err error) {
 		stopErr = s.stopAll(string(e.reason))
 	}
 	left := max(limit-clock.Now().Sub(began), restGrace)
-	if _, err := s.rest(context.WithoutCancel(s.base()), left); err != nil {
+	if _, err := s.rest(s.safe, left); err != nil {
 		return stopped, errors.Join(err, stopErr)
 	}
 	// Measured rest outweighs what the stop said on the way to it.

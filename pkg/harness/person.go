@@ -35,7 +35,7 @@ func (s *session) ask(r policy.Request, callID string) (policy.Answer, error) {
 	s.fire(KindAsked, callID, s.phase, nil)
 	expired := errors.New("no answer before " + r.Expires.Format(time.RFC3339))
 	ctx, done := until(s.ctx, s.h.cfg.Clock, r.Expires, expired)
-	answer, err := guarded(ctx, s.h.cfg.Clock, askGrace, "the approver", func(ctx context.Context) (policy.Answer, error) {
+	answer, err := guarded(ctx, s.h.cfg.Clock, s.workers.run, askGrace, "the approver", func(ctx context.Context) (policy.Answer, error) {
 		return approver.Ask(ctx, r)
 	})
 	if ctx.Err() != nil { // an answer that came with or behind the end counts for nothing
@@ -65,7 +65,7 @@ func (s *session) approve(b *batch, c *call, why string) bool {
 	if _, ok := c.impl.(tool.DryRunner); ok && c.spec.Class == tool.Skill {
 		r, _ := tool.Invoke(s.ctx, c.impl, c.spec, tool.Call{
 			ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(c.id),
-		}, tool.Invocation{After: s.h.cfg.Clock.AfterFunc, TimeLimit: dryRunLimit, Grace: readGrace, DryRun: true})
+		}, tool.Invocation{After: s.h.cfg.Clock.AfterFunc, Go: s.workers.run, TimeLimit: dryRunLimit, Grace: readGrace, DryRun: true})
 		if !r.OK {
 			r.Postconditions = nil
 			s.observe(b, c, r, s.now())

@@ -1,17 +1,12 @@
 package harness
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/trace"
 )
-
-// flushTime bounds the wait for the record before something moves.
-const flushTime = 2 * time.Second
 
 // fire records a transition with the data in s.fields and makes it. Observers see it afterwards.
 func (s *session) fire(kind Kind, callID string, to Phase, last *Step) {
@@ -57,8 +52,8 @@ func (s *session) note(kind Kind, callID string, data any) {
 	}
 }
 
-// flush returns when the record is safe. It has a time of its own: what it protects must not depend on a context that
-// is about to end.
+// flush returns when the record is safe. The log bounds it by itself; its context is not the session's, since what it
+// protects must not depend on one that is about to end.
 func (s *session) flush() error {
 	if s.traceErr != nil {
 		return s.traceErr
@@ -66,9 +61,7 @@ func (s *session) flush() error {
 	if s.log == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), flushTime)
-	defer cancel()
-	if err := s.log.Flush(ctx); err != nil {
+	if err := s.log.Flush(s.safe); err != nil {
 		s.traceErr = err
 		return err
 	}
@@ -77,6 +70,7 @@ func (s *session) flush() error {
 
 // close gives the record up.
 func (s *session) close() {
+	s.workers.close()
 	if s.log == nil {
 		return
 	}

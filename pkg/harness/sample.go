@@ -84,13 +84,11 @@ func (s *session) sample() (model.Response, error) {
 	r := s.history.Request()
 	r.MaxOutputTokens = s.outCap
 	r.Deadline = earlier(s.wallEnd, s.goal.Deadline)
-	r.Observe = func(kind string, data any) {
-		s.note(KindModel, "", map[string]any{"kind": kind, "data": trace.Marshal(data)})
-	}
+	r.Observe = s.modelNote
 	size := s.history.Size()
 	asked := s.now()
 	m := s.h.cfg.Model
-	response, err := guarded(s.ctx, s.h.cfg.Clock, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
+	response, err := guarded(s.ctx, s.h.cfg.Clock, s.workers.run, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
 		return m.Sample(ctx, r)
 	})
 	if err != nil {
@@ -115,6 +113,11 @@ func (s *session) sample() (model.Response, error) {
 	}
 	s.fire(KindResponse, "", PhaseParse, nil)
 	return response, err
+}
+
+// modelNote records what a model adapter tells about its retries and the like.
+func (s *session) modelNote(kind string, data any) {
+	s.note(KindModel, "", map[string]any{"kind": kind, "data": trace.Marshal(data)})
 }
 
 // count returns the tokens to book: the endpoint's own numbers, else an estimate. A failed request whose usage nobody

@@ -33,7 +33,9 @@ type session struct {
 	obs  Observer
 	log  trace.Log
 
+	workers  *workers
 	ctx      context.Context
+	safe     context.Context // ctx without its end: for what must go on when ctx ends
 	start    time.Time
 	wallEnd  time.Time // end of the wall-time budget; zero: none
 	motion   time.Time // when a motion must be over, the stop reserve kept; zero: never
@@ -74,7 +76,7 @@ type session struct {
 }
 
 func newSession(h *Harness, g Goal, o Observer) *session {
-	return &session{h: h, goal: g, obs: o, phase: PhaseIdle, ids: map[string]int{}, told: 1, start: h.cfg.Clock.Now()}
+	return &session{h: h, goal: g, obs: o, phase: PhaseIdle, ids: map[string]int{}, told: 1, start: h.cfg.Clock.Now(), workers: newWorkers(), safe: context.Background()}
 }
 
 func (s *session) now() time.Time { return s.h.cfg.Clock.Now() }
@@ -109,7 +111,7 @@ func (s *session) internal(p any) *ending {
 // open checks the goal and writes the first event.
 func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending {
 	cfg := &s.h.cfg
-	s.ctx = ctx
+	s.ctx, s.safe = ctx, context.WithoutCancel(ctx)
 	sink := cfg.Trace
 	if sink == nil {
 		sink = &trace.Memory{}

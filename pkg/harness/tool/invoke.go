@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,8 +12,12 @@ import (
 type Invocation struct {
 	// After calls f in a goroutine of its own after d, as time.AfterFunc does; nil: time.AfterFunc.
 	After func(d time.Duration, f func()) (stop func() bool)
-	// TimeLimit bounds the call; 0: only ctx does.
+	// Go runs f in another goroutine; nil: a new one.
+	Go func(f func())
+	// TimeLimit bounds the call; 0: only ctx does. Cause is what the call's context then ends with; nil: an error of
+	// our own, and the call counts as timed out.
 	TimeLimit time.Duration
+	Cause     error
 	// Grace is how long a call may go on after ctx or the limit has ended it: a skill needs it to bring its actuator to
 	// rest. Then the call is abandoned.
 	Grace time.Duration
@@ -33,63 +38,81 @@ const (
 )
 
 // Invoke makes one call and always returns: with what the tool observed, with what its panic said, or without it when it hangs.
-// The result is sound: a kind when it failed, none when it did not, an interrupt only of the known ones.
+// The result is sound: a kind when it failed, none when it did not.
 func Invoke(ctx context.Context, t Tool, s Spec, c Call, how Invocation) (Result, Ending) {
 	if how.After == nil {
 		how.After = func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 	}
+	if how.Go == nil {
+		how.Go = func(f func()) { go f() }
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if how.TimeLimit > 0 {
-		stop := how.After(how.TimeLimit, func() { cancel(limitError(how.TimeLimit)) })
+		if how.Cause == nil {
+			how.Cause = limitError(how.TimeLimit)
+		}
+		stop := how.After(how.TimeLimit, func() { cancel(how.Cause) })
 		defer stop()
 	}
-	type ended struct {
-		result Result
-		how    Ending
+	f := &flight{ctx: ctx, tool: t, spec: s, call: c, how: how, done: make(chan struct{})}
+	how.Go(f.run)
+	select {
+	case <-f.done:
+		return f.landed()
+	case <-ctx.Done():
 	}
-	done := make(chan ended)
-	abandoned := make(chan struct{})
-	go func() {
-		// Sent by defer, so that a tool that ends its goroutine (runtime.Goexit) is heard of, too.
-		e := ended{Result{ErrorKind: Failed, Content: s.Name + " ended its goroutine without a result", Source: s.Source}, Panicked}
-		defer func() {
-			select {
-			case done <- e:
-			case <-abandoned:
-				if how.Late != nil {
-					how.Late(e.result)
-				}
-			}
-		}()
-		e.result, e.how = call(ctx, t, s, c, how.DryRun)
-	}()
-	var grace <-chan struct{}
-	over := ctx.Done()
-	for {
-		select {
-		case e := <-done:
-			return sound(e.result, s), e.how
-		case <-over:
-			over = nil
-			ch := make(chan struct{})
-			stop := how.After(how.Grace, func() { close(ch) })
-			defer stop()
-			grace = ch
-		case <-grace:
-			close(abandoned)
-			kind, why := Canceled, context.Cause(ctx)
-			if _, limit := why.(limitError); limit {
-				kind = Timeout
-			}
-			return Result{
-				ErrorKind: kind,
-				Content:   fmt.Sprintf("%s did not return within %v of its end (%v); it is abandoned and what it observes later is ignored", s.Name, how.Grace, why),
-				Source:    s.Source,
-			}, Abandoned
-		}
+	late := make(chan struct{})
+	stop := how.After(how.Grace, func() { close(late) })
+	defer stop()
+	select {
+	case <-f.done:
+		return f.landed()
+	case <-late:
 	}
+	if !f.over.CompareAndSwap(false, true) { // it came in the very last moment
+		<-f.done
+		return f.landed()
+	}
+	kind, why := Canceled, context.Cause(ctx)
+	if _, limit := why.(limitError); limit {
+		kind = Timeout
+	}
+	return Result{
+		ErrorKind: kind,
+		Content:   fmt.Sprintf("%s did not return within %v of its end (%v); it is abandoned and what it observes later is ignored", s.Name, how.Grace, why),
+		Source:    s.Source,
+	}, Abandoned
 }
+
+// flight is one call under way, in one piece of memory.
+type flight struct {
+	ctx    context.Context
+	tool   Tool
+	spec   Spec
+	call   Call
+	how    Invocation
+	result Result
+	ending Ending
+	done   chan struct{}
+	over   atomic.Bool // taken once: by the call's return or by its abandonment
+}
+
+func (f *flight) run() {
+	// Told by defer, so that a tool that ends its goroutine (runtime.Goexit) is heard of, too.
+	f.result = Result{ErrorKind: Failed, Content: "the tool ended its goroutine without a result", Source: f.spec.Source}
+	f.ending = Panicked
+	defer func() {
+		if f.over.CompareAndSwap(false, true) {
+			close(f.done)
+		} else if f.how.Late != nil {
+			f.how.Late(f.result)
+		}
+	}()
+	f.result, f.ending = call(f.ctx, f.tool, f.spec, f.call, f.how.DryRun)
+}
+
+func (f *flight) landed() (Result, Ending) { return sound(f.result, f.spec), f.ending }
 
 // limitError is the cause of a ctx that a tool's own time limit has ended.
 type limitError time.Duration

@@ -17,6 +17,7 @@ import (
 // schema of one tool's arguments, compiled.
 type schema struct {
 	compiled   *jsonschema.Schema
+	flat       *flat    // nil: the library alone decides
 	properties []string // in the order of the text
 	required   []string
 }
@@ -61,7 +62,7 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 	if err := c.AddResource(url, root); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s := &schema{}
+	s := &schema{flat: newFlat(root)}
 	if s.compiled, err = c.Compile(url); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}

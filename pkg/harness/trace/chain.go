@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"time"
 )
 
 // genesis is what the first line names as the hash before it.
@@ -12,6 +13,8 @@ const genesis = "000000000000000000000000000000000000000000000000000000000000000
 // chain numbers and links the lines of one log.
 type chain struct {
 	session string
+	middle  []byte // `,"session":"…","kind":`
+	clock   clockText
 	seq     uint64
 	prev    [2 * sha256.Size]byte
 	redact  *Redactor
@@ -19,6 +22,7 @@ type chain struct {
 
 func newChain(session string, secrets []string) chain {
 	c := chain{session: session}
+	c.middle = append(AppendString([]byte(`,"session":`), session), `,"kind":`...)
 	copy(c.prev[:], genesis)
 	if len(secrets) > 0 {
 		c.redact = NewRedactor(secrets)
@@ -33,10 +37,8 @@ func (c *chain) line(b []byte, e *Event) []byte {
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendUint(b, c.seq, 10)
 	b = append(b, `,"time":`...)
-	b = appendTime(b, e.Time)
-	b = append(b, `,"session":`...)
-	b = AppendString(b, c.session)
-	b = append(b, `,"kind":`...)
+	b = c.clock.append(b, e.Time)
+	b = append(b, c.middle...)
 	b = AppendString(b, e.Kind)
 	for _, opt := range [...]struct{ key, value string }{
 		{`,"call_id":`, e.CallID}, {`,"phase":`, e.Phase}, {`,"state":`, e.State},
@@ -60,4 +62,25 @@ func (c *chain) line(b []byte, e *Event) []byte {
 	b = append(b, `,"hash":"`...)
 	b = append(b, c.prev[:]...)
 	return append(b, '"', '}', '\n')
+}
+
+// clockText writes times of one log: within a second only the fraction changes.
+type clockText struct {
+	second int64
+	text   []byte // "2006-01-02T15:04:05 with its opening quote
+}
+
+// append writes RFC 3339 in UTC with nine digits of a second.
+func (k *clockText) append(b []byte, t time.Time) []byte {
+	if s := t.Unix(); k.text == nil || s != k.second {
+		k.second = s
+		k.text = t.UTC().AppendFormat(append(k.text[:0], '"'), "2006-01-02T15:04:05")
+	}
+	b = append(b, k.text...)
+	b = append(b, '.')
+	n := t.Nanosecond()
+	for unit := 100_000_000; unit > 0; unit /= 10 {
+		b = append(b, byte('0'+n/unit%10))
+	}
+	return append(b, 'Z', '"')
 }

@@ -11,7 +11,8 @@ import (
 // Fields builds the JSON object of an event by appending. It exists because a step of the loop records several
 // events and reflection would cost more than the rest of the step.
 type Fields struct {
-	b []byte
+	b     []byte
+	clock clockText
 }
 
 // Reset starts a new object in the same memory.
@@ -82,7 +83,7 @@ func (f *Fields) Time(k string, v time.Time) *Fields {
 		return f
 	}
 	f.key(k)
-	f.b = appendTime(f.b, v)
+	f.b = f.clock.append(f.b, v)
 	return f
 }
 
@@ -145,12 +146,6 @@ func appendFloat(b []byte, v float64) []byte {
 		return append(b, `"-Infinity"`...)
 	}
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
-}
-
-func appendTime(b []byte, t time.Time) []byte {
-	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
-	return append(b, '"')
 }
 
 const hexDigits = "0123456789abcdef"
