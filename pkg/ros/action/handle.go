@@ -61,6 +61,9 @@ func (h *Handle) Context() context.Context { return h.s.ctx }
 // Canceling is closed when a cancel was accepted.
 func (h *Handle) Canceling() <-chan struct{} { return h.canceling }
 
+// Done is closed when the goal has ended, whoever ended it.
+func (h *Handle) Done() <-chan struct{} { return h.done }
+
 // Status is the goal's state.
 func (h *Handle) Status() Status {
 	h.s.mu.Lock()

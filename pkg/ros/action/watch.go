@@ -208,7 +208,10 @@ func (g *Goal) awaitResult(ctx context.Context, look <-chan time.Time, w *watch)
 			return
 		}
 		// Asked again at the next look, but not for ever.
-		if failures++; failures > 3 && !errors.Is(r.err, context.Canceled) {
+		if !errors.Is(r.err, ros.ErrNotReady) && !errors.Is(r.err, context.Canceled) {
+			failures++
+		}
+		if failures > 3 {
 			g.finish(Outcome{}, &GoalError{ID: g.id, Status: g.Status(), Err: r.err, Detail: "get_result failed"})
 			return
 		}
