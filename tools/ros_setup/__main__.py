@@ -77,7 +77,8 @@ def _test_tools(root: Path, ros: distribution.Distribution) -> tuple[Path, bool]
     with Stage("installing the tests' tools"):
         run([ros.python, "-m", "venv", "--system-site-packages", folder], log)
         pip = [folder / "bin" / "python3", "-m", "pip", "install", "--no-deps", "--require-hashes"]
-        # What the distribution brings by PYTHONPATH must not count as installed here.
+        # What the system and the distribution bring is neither counted on nor touched.
+        pip.append("--ignore-installed")
         env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         run([*pip, "-r", requirements], log, env)
     write_atomically(stamp, identity)
