@@ -1,0 +1,103 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// instruction is one thing to do, or several.
+type instruction interface{ isInstruction() }
+
+// call is one skill call.
+type call struct {
+	tool string
+	args map[string]any
+	says string // what it does, in words, for the answer
+	// absolute: doing it again after success is harmless and ends in the same place.
+	absolute bool
+}
+
+// question is a query or verify call whose result is told.
+type question struct {
+	tool string
+	args map[string]any
+	tell func(content string) string
+}
+
+// branch decides by an observation.
+type branch struct {
+	ask       question
+	holds     func(content string) (bool, error)
+	condition string // in words
+	then, els []instruction
+}
+
+func (call) isInstruction()     {}
+func (question) isInstruction() {}
+func (branch) isInstruction()   {}
+
+// program is a task that was understood.
+type program []instruction
+
+// moves reports whether a program has a skill anywhere.
+func (p program) moves() bool {
+	for _, i := range p {
+		switch x := i.(type) {
+		case call:
+			return true
+		case branch:
+			if program(x.then).moves() || program(x.els).moves() {
+				return true
+			}
+		case question:
+		}
+	}
+	return false
+}
+
+// tools lists what a program may call.
+func (p program) tools() []string {
+	var out []string
+	for _, i := range p {
+		switch x := i.(type) {
+		case call:
+			out = append(out, x.tool)
+		case question:
+			out = append(out, x.tool)
+		case branch:
+			out = append(out, x.ask.tool)
+			out = append(out, program(x.then).tools()...)
+			out = append(out, program(x.els).tools()...)
+		}
+	}
+	return out
+}
+
+// String is the program in one line, for tests and for people.
+func (p program) String() string {
+	parts := make([]string, len(p))
+	for i, x := range p {
+		switch x := x.(type) {
+		case call:
+			parts[i] = x.tool + arguments(x.args)
+		case question:
+			parts[i] = "?" + x.tool + arguments(x.args)
+		case branch:
+			parts[i] = fmt.Sprintf("if[%s]{%s}else{%s}", x.condition, program(x.then), program(x.els))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// arguments as sorted JSON.
+func arguments(a map[string]any) string {
+	if len(a) == 0 {
+		return "{}"
+	}
+	data, err := json.Marshal(a)
+	if err != nil { // plain numbers and strings
+		return "{}"
+	}
+	return string(data)
+}

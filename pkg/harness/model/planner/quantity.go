@@ -1,0 +1,191 @@
+package planner
+
+import "math"
+
+// unit of a quantity: what it measures and its size in SI.
+type unit struct {
+	kind dimension
+	size float64
+}
+
+type dimension uint8
+
+const (
+	noDimension dimension = iota
+	length                // m
+	angle                 // rad
+	duration              // s
+	percent
+)
+
+func unitOf(w string) (unit, bool) {
+	switch w {
+	case "m", "metre", "metres", "meter", "meters":
+		return unit{length, 1}, true
+	case "cm", "centimetre", "centimetres", "centimeter", "centimeters":
+		return unit{length, 0.01}, true
+	case "mm", "millimetre", "millimetres", "millimeter", "millimeters":
+		return unit{length, 0.001}, true
+	case "km", "kilometre", "kilometres", "kilometer", "kilometers":
+		return unit{length, 1000}, true
+	case "ft", "foot", "feet":
+		return unit{length, 0.3048}, true
+	case "inch", "inches":
+		return unit{length, 0.0254}, true
+	case "yard", "yards":
+		return unit{length, 0.9144}, true
+	case "deg", "degs", "degree", "degrees":
+		return unit{angle, math.Pi / 180}, true
+	case "rad", "rads", "radian", "radians":
+		return unit{angle, 1}, true
+	case "s", "sec", "secs", "second", "seconds":
+		return unit{duration, 1}, true
+	case "ms", "millisecond", "milliseconds":
+		return unit{duration, 0.001}, true
+	case "min", "mins", "minute", "minutes":
+		return unit{duration, 60}, true
+	case "hour", "hours", "h":
+		return unit{duration, 3600}, true
+	case "%", "percent", "pct":
+		return unit{percent, 1}, true
+	}
+	return unit{}, false
+}
+
+// amount is a number as it stands in a task: "0.5", "half a", "two and a half", "minus five".
+func (p *parser) amount() (float64, bool) {
+	mark := p.at
+	sign := 1.0
+	if p.takeAny("minus", "negative", "-") {
+		sign = -1
+	}
+	if f, ok := p.plainAmount(); ok {
+		return sign * f, true
+	}
+	p.at = mark
+	return 0, false
+}
+
+func (p *parser) plainAmount() (float64, bool) {
+	if p.take("half", "a") || p.take("half", "an") || p.take("half", "of", "a") || p.take("one", "half") {
+		return 0.5, true
+	}
+	if p.take("a", "quarter", "of", "a") || p.take("quarter", "of", "a") || p.take("a", "quarter") || p.take("one", "quarter") {
+		return 0.25, true
+	}
+	if p.take("half") {
+		return 0.5, true
+	}
+	mark := p.at
+	if p.take("a", "few") || p.take("a", "couple") || p.take("some") { // no number at all
+		p.at = mark
+		return 0, false
+	}
+	w, ok := p.next()
+	if !ok {
+		return 0, false
+	}
+	f, found := w.number, w.isNum
+	if !found {
+		if f, found = spelled(w.text); !found {
+			p.at = mark
+			return 0, false
+		}
+		if p.takeAny("hundred") {
+			f *= 100
+		}
+		if f >= 20 && math.Mod(f, 10) == 0 && f < 100 {
+			if d, ok := p.peekSpelledDigit(); ok {
+				f += d
+			}
+		}
+		if p.take("point") {
+			if d, ok := p.plainAmount(); ok && d < 10 {
+				return f + d/10, true
+			}
+			p.at = mark
+			return 0, false
+		}
+	}
+	if p.take("and", "a", "half") {
+		f += 0.5
+	}
+	return f, true
+}
+
+func (p *parser) peekSpelledDigit() (float64, bool) {
+	w, ok := p.peek()
+	if !ok || w.isNum || w.text == "a" || w.text == "an" {
+		return 0, false
+	}
+	d, ok := spelled(w.text)
+	if !ok || d < 1 || d > 9 {
+		return 0, false
+	}
+	p.at++
+	return d, true
+}
+
+// quantity is an amount with its unit, in SI.
+func (p *parser) quantity(want dimension) (float64, bool) {
+	mark := p.at
+	f, ok := p.amount()
+	if !ok {
+		return 0, false
+	}
+	w, ok := p.next()
+	if !ok {
+		p.at = mark
+		return 0, false
+	}
+	u, ok := unitOf(w.text)
+	if !ok || u.kind != want {
+		p.at = mark
+		return 0, false
+	}
+	if p.take("and", "a", "half") { // "two metres and a half"
+		f += 0.5
+	}
+	return f * u.size, true
+}
+
+// turnAngle is an angle in words: a right angle, a quarter turn, a full turn, 90 degrees.
+func (p *parser) turnAngle() (float64, bool) {
+	for _, c := range []struct {
+		words []string
+		turn  float64
+	}{
+		{[]string{"a", "right", "angle"}, 0.25}, {[]string{"right", "angle"}, 0.25},
+		{[]string{"a", "quarter", "turn"}, 0.25}, {[]string{"quarter", "turn"}, 0.25}, {[]string{"a", "quarter", "of", "a", "turn"}, 0.25},
+		{[]string{"a", "half", "turn"}, 0.5}, {[]string{"half", "a", "turn"}, 0.5}, {[]string{"half", "turn"}, 0.5},
+		{[]string{"a", "full", "turn"}, 1}, {[]string{"one", "full", "turn"}, 1}, {[]string{"a", "full", "circle"}, 1}, {[]string{"full", "turn"}, 1},
+		{[]string{"a", "whole", "turn"}, 1}, {[]string{"a", "full", "rotation"}, 1}, {[]string{"one", "turn"}, 1},
+	} {
+		if p.take(c.words...) {
+			return c.turn * 2 * math.Pi, true
+		}
+	}
+	return p.quantity(angle)
+}
+
+// times reads "twice", "three times", "4 times", "four times".
+func (p *parser) times() (int, bool) {
+	if p.take("twice") {
+		return 2, true
+	}
+	if p.take("once") {
+		return 1, true
+	}
+	if p.take("thrice") {
+		return 3, true
+	}
+	mark := p.at
+	if f, ok := p.amount(); ok && p.takeAny("times", "x") && f >= 1 && f <= maxRepeat && f == math.Trunc(f) {
+		return int(f), true
+	}
+	p.at = mark
+	return 0, false
+}
+
+// maxRepeat bounds "N times".
+const maxRepeat = 20
