@@ -34,8 +34,11 @@ type Source struct {
 	services map[string]*ros.ServiceType
 	actions  map[string]*ros.ActionType
 	pending  map[string]bool // messages being resolved, to see a cycle
-	sizes    map[*ros.Type]int
+	extents  map[*ros.Type]extent
 }
+
+// extent is how large a type is: values in a new message, and levels of nesting below it.
+type extent struct{ values, levels int }
 
 var _ ros.TypeSource = (*Source)(nil)
 
@@ -47,7 +50,7 @@ func NewSource(trees ...Tree) *Source {
 		services: make(map[string]*ros.ServiceType),
 		actions:  make(map[string]*ros.ActionType),
 		pending:  make(map[string]bool),
-		sizes:    make(map[*ros.Type]int),
+		extents:  make(map[*ros.Type]extent),
 	}
 }
 
@@ -162,9 +165,6 @@ func (s *Source) messageFile(pkg, name string) (*ros.Type, error) {
 	if s.pending[full] {
 		return nil, &ParseError{File: file, Reason: full + " contains itself"}
 	}
-	if len(s.pending) >= ros.MaxNesting {
-		return nil, &ParseError{File: file, Reason: fmt.Sprintf("nested deeper than %d", ros.MaxNesting)}
-	}
 	s.pending[full] = true
 	defer delete(s.pending, full)
 	return s.build(full, file, pkg, sections[0])
@@ -173,30 +173,37 @@ func (s *Source) messageFile(pkg, name string) (*ros.Type, error) {
 // build makes and keeps the type of a section.
 func (s *Source) build(full, file, pkg string, sec section) (*ros.Type, error) {
 	fields := make([]ros.Field, len(sec.fields))
-	size := 0
+	var size extent
 	for i := range sec.fields {
 		f := &sec.fields[i]
+		fail := func(reason string, err error) error {
+			return &ParseError{File: file, Line: f.line, Reason: reason, Err: err}
+		}
 		fields[i] = f.Field
-		one := 1
+		values := 1
 		if f.nested != "" {
 			nested, err := s.message(f.nested)
 			if f.nested == pkg+"/msg/Header" && errors.Is(err, ros.ErrUnknownType) {
 				nested, err = s.message("std_msgs/msg/Header") // the old short name
 			}
 			if err != nil {
-				return nil, &ParseError{File: file, Line: f.line, Err: err}
+				return nil, fail("", err)
 			}
 			fields[i].Type = nested
-			one = 1 + s.sizes[nested]
+			values += s.extents[nested].values
+			size.levels = max(size.levels, 1+s.extents[nested].levels)
 		}
 		if f.Array == ros.FixedArray {
-			one *= f.Size // neither factor is above maxArray
+			values *= f.Size // neither factor is above maxArray
 		}
-		if size += one; size > maxArray {
-			return nil, &ParseError{File: file, Line: f.line, Reason: fmt.Sprintf("%s has more than %d values", full, maxArray)}
+		if size.values += values; size.values > maxArray {
+			return nil, fail(fmt.Sprintf("%s has more than %d values", full, maxArray), nil)
+		}
+		if size.levels > ros.MaxNesting {
+			return nil, fail(fmt.Sprintf("%s is nested deeper than %d", full, ros.MaxNesting), nil)
 		}
 	}
 	t := ros.NewType(full, fields, sec.constants)
-	s.messages[full], s.sizes[t] = t, size
+	s.messages[full], s.extents[t] = t, size
 	return t, nil
 }
