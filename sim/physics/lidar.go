@@ -26,27 +26,29 @@ type Scan struct {
 	Ranges    []float64
 }
 
+// lidar remembers where it looked from last. The scan is made when it is asked for, from
+// noise that belongs to its time alone: whether anybody asks changes nothing.
 type lidar struct {
-	noise
-	last Scan
+	seed uint64
+	from world.Pose
+	at   time.Duration
 }
 
-func newLidar(seed uint64) lidar { return lidar{noise: newNoise(seed, streamLidar)} }
-
-func (l *lidar) step(w *world.World, pose world.Pose, now time.Duration) {
+func (l *lidar) step(pose world.Pose, now time.Duration) {
 	if now%LidarPeriod == 0 {
-		l.measure(w, pose, now)
+		l.from, l.at = pose, now
 	}
 }
 
-func (l *lidar) measure(w *world.World, pose world.Pose, now time.Duration) {
-	s := Scan{Time: now, AngleMin: -math.Pi, AngleStep: 2 * math.Pi / LidarBeams, Ranges: make([]float64, LidarBeams)}
+func (l *lidar) scan(w *world.World) Scan {
+	n := newNoise(l.seed, streamLidar+uint64(l.at/LidarPeriod)<<8)
+	s := Scan{Time: l.at, AngleMin: -math.Pi, AngleStep: 2 * math.Pi / LidarBeams, Ranges: make([]float64, LidarBeams)}
 	for i := range s.Ranges {
-		r := w.Ray(pose.X, pose.Y, pose.Yaw+s.AngleMin+float64(i)*s.AngleStep) + l.normal(lidarSigma)
-		if l.Float64() < lidarLost || r > LidarRangeMax {
+		r := w.Ray(l.from.X, l.from.Y, l.from.Yaw+s.AngleMin+float64(i)*s.AngleStep) + n.normal(lidarSigma)
+		if n.Float64() < lidarLost || r > LidarRangeMax {
 			r = math.Inf(1)
 		}
 		s.Ranges[i] = max(r, LidarRangeMin)
 	}
-	l.last = s
+	return s
 }

@@ -72,9 +72,8 @@ func New(o Options) (*Sim, error) {
 	s.base = base{robot: w.Robot, pose: start}
 	s.odometry = newOdometry(o.Seed)
 	s.local = newLocalisation(o.Seed, start)
-	s.lidar = newLidar(o.Seed)
+	s.lidar = lidar{seed: o.Seed, from: start}
 	s.battery = newBattery(w)
-	s.lidar.measure(w, s.base.pose, 0)
 	return s, nil
 }
 
@@ -85,7 +84,7 @@ func (s *Sim) Step() {
 	s.odometry.step(s.base.twist)
 	s.local.step(s.base.pose, s.odometry.exact, s.faults.OdometryLost)
 	s.battery.step(s.base.pose, s.base.twist)
-	s.lidar.step(s.world, s.base.pose, s.Time())
+	s.lidar.step(s.base.pose, s.Time())
 }
 
 // Time is the simulated time since the simulation began.
@@ -132,8 +131,8 @@ func (s *Sim) Estimate() world.Pose {
 	return s.local.mapToOdom.Compose(s.odometry.pose)
 }
 
-// Scan is the newest lidar scan. Its ranges are not changed afterwards.
-func (s *Sim) Scan() Scan { return s.lidar.last }
+// Scan is the newest lidar scan. Asking costs the casting of every ray.
+func (s *Sim) Scan() Scan { return s.lidar.scan(s.world) }
 
 // Battery is the battery's state as its sensor tells it.
 func (s *Sim) Battery() BatteryReading { return s.battery.reading() }

@@ -3,12 +3,14 @@ package robot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
 	"time"
 
 	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/param"
 	"agent_node/sim/nav"
 	"agent_node/sim/physics"
 	"agent_node/sim/world"
@@ -76,6 +78,9 @@ func (r *Robot) build(o Options) (err error) {
 			return err
 		}
 	}
+	for _, name := range r.params.server.UnusedOverrides() {
+		r.node.Logger().Warn("no such parameter", "name", name)
+	}
 	return nil
 }
 
@@ -131,6 +136,15 @@ func (r *Robot) Counters() map[string]uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.counters.byName()
+}
+
+// SetParameter sets a parameter of the robot, as from outside: a fault by its name, say.
+func (r *Robot) SetParameter(name string, value any) error {
+	v, err := param.ValueOf(value)
+	if err != nil {
+		return fmt.Errorf("robot: parameter %s: %w", name, err)
+	}
+	return r.params.server.Set(param.Parameter{Name: name, Value: v})
 }
 
 // World is the robot's world. It must not be changed.

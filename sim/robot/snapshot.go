@@ -32,7 +32,6 @@ func (r *Robot) look() *snapshot {
 		truth:     r.sim.Truth(),
 		estimate:  r.sim.Estimate(),
 		mapToOdom: r.sim.MapToOdom(),
-		scan:      r.sim.Scan(),
 		battery:   r.sim.Battery(),
 		wheels:    r.sim.Wheels(),
 		scaling:   r.sim.SpeedScaling(),
@@ -41,6 +40,9 @@ func (r *Robot) look() *snapshot {
 	}
 	s.step = int64(s.truth.Time / physics.Step)
 	s.stamp = r.time.stamp(s.truth.Time)
+	if s.step%scanEvery == 0 {
+		s.scan = r.sim.Scan()
+	}
 	if s.step%odometryEvery == 0 {
 		s.odometry, s.odomStamp, s.odomTold = r.tap.report(r.sim.Odometry(), s.stamp, &r.faults)
 	}
