@@ -19,7 +19,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 ARGUMENTS = (
     ("seed", "1", "Seed of all noise of the robot: the same seed, the same run."),
-    ("rate", "1.0", "Simulated seconds in a real one. Other than 1 the robot publishes /clock: set use_sim_time:=true."),
+    (
+        "rate",
+        "1.0",
+        "Simulated seconds in a real one. Other than 1 the robot publishes /clock: set use_sim_time:=true.",
+    ),
     ("profile", str(ROOT / "config" / "sim_robot.yaml"), "Robot profile (YAML)."),
     ("log_level", "info", "debug, info, warn, error or fatal; for both."),
 )

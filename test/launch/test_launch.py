@@ -185,7 +185,9 @@ def test_included_file_and_profile_are_in_the_checkout(monkeypatch) -> None:
     assert agent.source.path == LAUNCH / "agent_node.launch.py" and agent.source.path.is_file()
     # The included description's profile argument is set by this one's default: the same name.
     inner = load(LAUNCH / "agent_node.launch.py", monkeypatch, None)
-    assert {"profile", "log_level"} <= {name for name, _, _ in inner.ARGUMENTS} & {name for name, _, _ in module.ARGUMENTS}
+    assert {"profile", "log_level"} <= {name for name, _, _ in inner.ARGUMENTS} & {
+        name for name, _, _ in module.ARGUMENTS
+    }
 
 
 def test_stand_ins_match_the_real_classes_where_launch_is_installed() -> None:

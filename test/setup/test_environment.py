@@ -32,7 +32,10 @@ def shell(request) -> str:
 
 def test_rclpy_sees_every_interface_package(shell: str) -> None:
     packages = "agent_msgs.action, nav2_msgs.action, control_msgs.action, vision_msgs.msg, tf2_msgs.msg"
-    out = sourced(shell, f'python3 -c "import rclpy, {packages}; from agent_msgs.action import ExecuteTask as E; print(E.Result.DONE)"')
+    out = sourced(
+        shell,
+        f'python3 -c "import rclpy, {packages}; from agent_msgs.action import ExecuteTask as E; print(E.Result.DONE)"',
+    )
     assert out == "1\n"
 
 

@@ -25,7 +25,10 @@ def _text(root: Path, distribution: Distribution, overlay: list[Path], scripts: 
     folders = [*overlay, *distribution.prefixes]
     paths = {
         "AMENT_PREFIX_PATH": [str(f) for f in folders],
-        "CMAKE_PREFIX_PATH": [*map(str, overlay), *(distribution.paths.get("CMAKE_PREFIX_PATH") or map(str, distribution.prefixes))],
+        "CMAKE_PREFIX_PATH": [
+            *map(str, overlay),
+            *(distribution.paths.get("CMAKE_PREFIX_PATH") or map(str, distribution.prefixes)),
+        ],
         "LD_LIBRARY_PATH": [*(str(f / "lib") for f in overlay)],
         "PYTHONPATH": [*_python_folders(overlay)],
         "PATH": [str(scripts)],

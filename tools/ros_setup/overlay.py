@@ -15,6 +15,9 @@ from .progress import Stage, digest, run, say, write_atomically
 
 OWN = "agent_msgs"
 
+# Raise it when a package built before is no longer good enough.
+RECIPE = 1
+
 
 def build(root: Path, distribution: Distribution, identity: str) -> tuple[list[Path], bool]:
     """Folders of the packages built, agent_msgs first; and whether any was built now."""
@@ -26,8 +29,8 @@ def build(root: Path, distribution: Distribution, identity: str) -> tuple[list[P
     names = [OWN if s.name == "msgs" else s.name for s in wanted]
     shims = root / "tools" / "overlay"
     todo = []
-    for name, source in zip(names, wanted):
-        key = digest(identity, *_inputs(source), shims, Path(__file__))
+    for name, source in zip(names, wanted, strict=True):
+        key = digest(RECIPE, identity, *_inputs(source), shims)
         stamp = overlay / name / MARKER
         if not (stamp.is_file() and stamp.read_text() == key):
             todo.append((name, source, key))

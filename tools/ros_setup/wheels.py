@@ -18,6 +18,9 @@ from .progress import SetupError, Stage, digest, run, write_atomically
 # nothing unpinned is fetched to build it.
 BUILD_TOOLS = ("setuptools",)
 
+# Raise it when a prefix made before is no longer good enough.
+RECIPE = 1
+
 
 def make(root: Path, name: str) -> tuple[Distribution, bool]:
     """The prefix .ros/<name>, made unless it is there whole; and whether it was made now."""
@@ -25,7 +28,7 @@ def make(root: Path, name: str) -> tuple[Distribution, bool]:
     requirements = root / "tools" / "requirements" / f"{name}.txt"
     stamp = prefix / MARKER
     base = _base_python()
-    identity = digest(requirements, Path(__file__), str(prefix), str(base), sys.version)
+    identity = digest(RECIPE, requirements, str(prefix), str(base), sys.version)
     fresh = not (stamp.is_file() and stamp.read_text() == identity and (prefix / "bin" / "python3").exists())
     if fresh:
         # Wheels, scripts and CMake files hold absolute paths, so the prefix is made in its place;
@@ -116,7 +119,9 @@ def _rewrite_builder_paths(prefix: Path, site: Path) -> None:
         env={**os.environ, "_ROS_WHEELS_BOOTSTRAP_COMPLETE": "1"},
     ).stdout.strip()
     if not (Path(include) / "Python.h").is_file():
-        raise SetupError(f"{include}/Python.h is missing: install Python's headers (Debian, Ubuntu: apt-get install python3-dev)")
+        raise SetupError(
+            f"{include}/Python.h is missing: install Python's headers (Debian, Ubuntu: apt-get install python3-dev)"
+        )
     builder = re.compile(r"/opt/python/cp3\d+-cp3\d+/(?:lib/python3\.\d+/site-packages|include/python3\.\d+)")
     for file in sorted((prefix / "share").rglob("*.cmake")):
         text = file.read_text()
