@@ -3,6 +3,7 @@ package robottools_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"agent_node/config"
+	"agent_node/pkg/guard"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros"
@@ -25,7 +27,8 @@ type rig struct {
 	robot *robottools.Robot
 	tools map[string]tool.Tool
 	peer  ros.Node
-	calls int
+	// faulty: a fault is set, so that the guard may honestly end without measured rest.
+	faulty bool
 }
 
 func newRig(t *testing.T) *rig {
@@ -46,14 +49,17 @@ func newRig(t *testing.T) *rig {
 	r := must1(robottools.New(robottools.Config{Node: host, Profile: p, WaitForBindings: 2 * time.Second}))(t)
 	guarded, stop := context.WithCancel(context.Background())
 	go func() { done <- r.Run(guarded) }()
+	out := &rig{t: t, bot: bot, robot: r, tools: map[string]tool.Tool{}, peer: must1(bus.NewNode("peer", mem.Options{Logger: log}))(t)}
 	t.Cleanup(func() {
 		stop()
-		must(t, <-done)
+		var unresting *guard.NotAtRestError
+		if err := <-done; !out.faulty || !errors.As(err, &unresting) {
+			must(t, err)
+		}
 		must(t, r.Close())
 		cancel()
 		must(t, <-done)
 	})
-	out := &rig{t: t, bot: bot, robot: r, tools: map[string]tool.Tool{}, peer: must1(bus.NewNode("peer", mem.Options{Logger: log}))(t)}
 	for _, x := range r.Tools() {
 		out.tools[x.Spec().Name] = x
 	}
@@ -84,7 +90,6 @@ func (r *rig) call(name, args string) tool.Result {
 
 func (r *rig) callCtx(ctx context.Context, name, args string) tool.Result {
 	r.t.Helper()
-	r.calls++
 	return r.tools[name].Call(ctx, tool.Call{
 		ID: "c", Session: "s", Arguments: json.RawMessage(args), NotBefore: r.robot.RestSince(), Note: func(string, any) {},
 	})

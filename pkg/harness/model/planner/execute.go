@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -36,14 +35,8 @@ func observations(messages []model.Message) []observation {
 	return out
 }
 
-// errorKind finds the contract's kind in a failure's content: "kind: text", or {"error_kind": "kind", …}.
+// errorKind is the contract's kind with which a failure's content begins.
 func errorKind(content string) string {
-	var o struct {
-		ErrorKind string `json:"error_kind"`
-	}
-	if json.Unmarshal([]byte(content), &o) == nil && o.ErrorKind != "" {
-		return o.ErrorKind
-	}
 	kind, _, _ := strings.Cut(content, ":")
 	return strings.TrimSpace(kind)
 }

@@ -1,0 +1,216 @@
+package planner
+
+import "fmt"
+
+// conditional reads "if … then … otherwise …", "only when … do you …", "battery < 20 % ? dock : don't move".
+func (p *parser) conditional() (program, bool, error) {
+	mark := p.at
+	if b, ok, err := p.ternary(); ok || err != nil {
+		return b, ok, err
+	}
+	p.at = mark
+	unless := false
+	switch {
+	case p.anyPhrase("if", "in case", "only if", "only when", "when", "whenever", "should"):
+	case p.anyPhrase("unless"):
+		unless = true
+	default:
+		return nil, false, nil
+	}
+	b, ok := p.condition()
+	if !ok {
+		p.reason = ""
+		return nil, false, p.misunderstood()
+	}
+	p.takeAny(",", ":")
+	p.anyPhrase("then", "do you", "you should", "you must", "you may", "please")
+	isElse := func() bool {
+		m := p.at
+		defer func() { p.at = m }()
+		p.separators()
+		return p.elseWord()
+	}
+	then, err := p.inner(isElse)
+	if err != nil {
+		return nil, false, err
+	}
+	p.separators()
+	var els program
+	if p.elseWord() {
+		if els, err = p.inner(p.end); err != nil {
+			return nil, false, err
+		}
+	}
+	if unless {
+		then, els = els, then
+	}
+	b.then, b.els = then, els
+	return program{b}, true, nil
+}
+
+func (p *parser) elseWord() bool {
+	if p.anyPhrase("otherwise", "or else", "else", "if not") {
+		p.takeAny(",", ":")
+		return true
+	}
+	return false
+}
+
+// inner reads one arm of a condition; "do not move" in it means nothing is to be done there, and forbids nothing elsewhere.
+func (p *parser) inner(until func() bool) (program, error) {
+	before := p.still
+	p.still = false
+	defer func() { p.still = before }()
+	arm, err := p.clauses(until)
+	if err != nil {
+		return nil, err
+	}
+	if p.still && arm.moves() {
+		return nil, refuse("One arm of the condition asks for motion and forbids it.")
+	}
+	if len(arm) == 0 && !p.still {
+		return nil, p.misunderstood()
+	}
+	return arm, nil
+}
+
+// ternary reads "battery < 20 % ? dock : do not move".
+func (p *parser) ternary() (program, bool, error) {
+	b, ok := p.condition()
+	if !ok || !p.take("?") {
+		return nil, false, nil
+	}
+	colon := func() bool { w, more := p.peek(); return more && w.text == ":" }
+	then, err := p.armUntil(colon)
+	if err != nil {
+		return nil, false, err
+	}
+	if !p.take(":") {
+		return nil, false, nil
+	}
+	els, err := p.armUntil(p.end)
+	if err != nil {
+		return nil, false, err
+	}
+	b.then, b.els = then, els
+	return program{b}, true, nil
+}
+
+// armUntil reads one clause of a ternary; the colon ends it and is no separator there.
+func (p *parser) armUntil(until func() bool) (program, error) {
+	before := p.still
+	p.still = false
+	defer func() { p.still = before }()
+	arm, ok, err := p.clause()
+	if err != nil {
+		return nil, err
+	}
+	if !ok || !until() {
+		return nil, p.misunderstood()
+	}
+	return arm, nil
+}
+
+// condition reads a condition on the battery or on the place.
+func (p *parser) condition() (branch, bool) {
+	mark := p.at
+	if b, ok := p.batteryCondition(); ok {
+		return b, true
+	}
+	p.at = mark
+	if b, ok := p.placeCondition(); ok {
+		return b, true
+	}
+	p.at = mark
+	return branch{}, false
+}
+
+func (p *parser) batteryCondition() (branch, bool) {
+	p.takeAny("the", "your", "its")
+	p.takeAny("robot's")
+	if !p.anyPhrase("battery level", "battery charge", "battery", "state of charge", "charge level", "charge", "power level", "power") {
+		return branch{}, false
+	}
+	p.anyPhrase("is at", "is", "has", "stands at", "drops", "falls", "level is", "be", "reads", "shows")
+	p.take("at")
+	below := false
+	strict := true
+	switch {
+	case p.anyPhrase("below", "under", "less than", "lower than", "<", "beneath"):
+		below = true
+		if p.take("=") {
+			strict = false
+		}
+	case p.anyPhrase("above", "over", "more than", "higher than", "greater than", ">"):
+		if p.take("=") {
+			strict = false
+		}
+	case p.anyPhrase("at least"):
+		strict = false
+	case p.anyPhrase("at most"):
+		below, strict = true, false
+	default:
+		return branch{}, false
+	}
+	limit, ok := p.quantity(percent)
+	if !ok || limit < 0 || limit > 100 {
+		p.reason = "A percentage between 0 and 100 is needed for the battery."
+		return branch{}, false
+	}
+	words := "above"
+	if below {
+		words = "below"
+	}
+	return branch{
+		ask:       question{tool: "get_battery"},
+		condition: fmt.Sprintf("the battery is %s %s percent", words, number(limit)),
+		holds: func(content string) (bool, error) {
+			got, err := field(content, "percent")
+			if err != nil {
+				return false, err
+			}
+			switch {
+			case below && strict:
+				return got < limit, nil
+			case below:
+				return got <= limit, nil
+			case strict:
+				return got > limit, nil
+			}
+			return got >= limit, nil
+		},
+	}, true
+}
+
+func (p *parser) placeCondition() (branch, bool) {
+	if !p.anyPhrase("you are", "the robot is", "you stand", "you find yourself") {
+		return branch{}, false
+	}
+	not := p.anyPhrase("not", "already not")
+	p.take("already")
+	if !p.anyPhrase("at", "in", "on") {
+		return branch{}, false
+	}
+	name, ok := p.placeName()
+	if !ok {
+		return branch{}, false
+	}
+	p.take("already")
+	q := atPlaceQuestion(name)
+	words := "the robot is at the " + name
+	if not {
+		words = "the robot is not at the " + name
+	}
+	return branch{
+		ask: q, condition: words,
+		holds: func(content string) (bool, error) {
+			switch q.tell(content) {
+			case "Yes, I am at the " + name + ".":
+				return !not, nil
+			case "No, I am not at the " + name + ".":
+				return not, nil
+			}
+			return false, fmt.Errorf("the check reads %s", content)
+		},
+	}, true
+}

@@ -1,0 +1,229 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+)
+
+// parser reads a task word by word. Every word must be taken by some rule.
+type parser struct {
+	words []word
+	at    int
+	world *world
+	// still: the task forbids motion ("do not move").
+	still bool
+	// reason is the clearest cause of a refusal found so far.
+	reason string
+}
+
+// refusal says why a task is not done.
+type refusal struct{ text string }
+
+func (e *refusal) Error() string { return e.text }
+
+func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+
+func (p *parser) end() bool { return p.at >= len(p.words) }
+
+func (p *parser) peek() (word, bool) {
+	if p.end() {
+		return word{}, false
+	}
+	return p.words[p.at], true
+}
+
+func (p *parser) next() (word, bool) {
+	w, ok := p.peek()
+	if ok {
+		p.at++
+	}
+	return w, ok
+}
+
+// take consumes exactly these words, or nothing.
+func (p *parser) take(words ...string) bool {
+	if p.at+len(words) > len(p.words) {
+		return false
+	}
+	for i, w := range words {
+		if p.words[p.at+i].text != w || p.words[p.at+i].isNum {
+			return false
+		}
+	}
+	p.at += len(words)
+	return true
+}
+
+// phrase consumes the words of a text, or nothing.
+func (p *parser) phrase(text string) bool { return p.take(strings.Fields(text)...) }
+
+// takeAny consumes one of these words, or nothing.
+func (p *parser) takeAny(words ...string) bool {
+	for _, w := range words {
+		if p.take(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyPhrase consumes the first of these phrases that stands here, or nothing.
+func (p *parser) anyPhrase(phrases ...string) bool {
+	for _, f := range phrases {
+		if p.phrase(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// attempt runs a rule and takes nothing where it fails.
+func attempt[T any](p *parser, rule func() (T, bool)) (T, bool) {
+	mark := p.at
+	v, ok := rule()
+	if !ok {
+		p.at = mark
+	}
+	return v, ok
+}
+
+// politeness is said around a task and changes nothing.
+func (p *parser) politeness() {
+	for p.anyPhrase(
+		"please", "kindly", "now", "hey", "hello", "hi", "ok", "okay", "robot", "buddy", "thanks", "thank you", "thank you very much", "for me", "if you please", "right now",
+		"would you be so kind as to", "would you be so kind and", "could you", "can you", "would you", "will you", "would you mind", "i would like you to", "i want you to", "i need you to",
+		"i would like to ask you to", "you should", "you must", "your task is to", "your job is to", "go ahead and", "just", "simply", "the robot should", "the robot must", "let us", "next up", "immediately",
+		"as soon as possible", "be so kind and", "kill some time", "dear",
+	) {
+		p.takeAny(",", "!", ":")
+	}
+}
+
+// separators stand between clauses.
+func (p *parser) separators() bool {
+	any := false
+	for p.anyPhrase(",", ";", ".", "!", "?", ":", "and", "then", "next", "after that", "afterwards", "afterward", "subsequently", "finally", "lastly", "at last", "later",
+		"followed by", "first", "firstly", "second", "secondly", "third", "thirdly", "at the end", "in the end", "last", "once there", "once you are there", "when you are there", "when done",
+		"when that is done", "after doing so", "in this order", "in that order", "in order", "from there", "step one", "step two", "( 1 )", "( 2 )", "to begin with", "to start") {
+		any = true
+	}
+	return any
+}
+
+// parse reads a whole task into a program.
+func parse(task string, w *world) (program, error) {
+	words := cut(task)
+	if len(words) == 0 {
+		return nil, refuse("The task is empty.")
+	}
+	if err := forbidden(words); err != nil {
+		return nil, err
+	}
+	p := &parser{words: words, world: w}
+	prog, err := p.clauses(func() bool { return p.end() })
+	if err != nil {
+		return nil, err
+	}
+	if len(prog) == 0 && !p.still {
+		return nil, p.misunderstood()
+	}
+	if p.still && prog.moves() {
+		return nil, refuse("The task asks for motion and forbids it.")
+	}
+	if len(prog) == 0 {
+		return nil, refuse("The task asks for nothing but to stay where I am; there is nothing to do.")
+	}
+	for _, t := range prog.tools() {
+		if !w.tools[t] {
+			return nil, refuse("That would need the tool %s, which is not available here.", t)
+		}
+	}
+	return prog, nil
+}
+
+// clauses reads clauses up to where until holds.
+func (p *parser) clauses(until func() bool) (program, error) {
+	var out program
+	for {
+		for p.separators() {
+		}
+		p.politeness()
+		for p.separators() {
+		}
+		p.politeness()
+		if p.end() || until() {
+			return out, nil
+		}
+		mark := p.at
+		part, ok, err := p.clause()
+		if err != nil {
+			return nil, err
+		}
+		if !ok || p.at == mark {
+			p.at = mark
+			return nil, p.misunderstood()
+		}
+		p.politeness()
+		if n, again := p.times(); again && len(part) > 0 {
+			p.politeness()
+			once := part
+			for range n - 1 {
+				part = append(part, once...)
+			}
+		}
+		out = append(out, part...)
+		if len(out) > maxInstructions {
+			return nil, refuse("The task is too long: over %d steps.", maxInstructions)
+		}
+		if !p.end() && !until() && !p.separatorAhead() {
+			return nil, p.misunderstood()
+		}
+	}
+}
+
+// maxInstructions bounds a program.
+const maxInstructions = 100
+
+// separatorAhead looks without taking.
+func (p *parser) separatorAhead() bool {
+	mark := p.at
+	defer func() { p.at = mark }()
+	if p.separators() {
+		return true
+	}
+	p.politeness()
+	return p.end() || p.separators()
+}
+
+// misunderstood names the place where understanding ended.
+func (p *parser) misunderstood() error {
+	if p.reason != "" {
+		return refuse("%s", p.reason)
+	}
+	from, to := p.at, min(p.at+6, len(p.words))
+	var rest []string
+	for _, w := range p.words[from:to] {
+		rest = append(rest, w.text)
+	}
+	if len(rest) == 0 {
+		return refuse("I do not understand the task.")
+	}
+	return refuse("I do not understand the task at %q. I am a planner with rules: I can drive, turn, wait, go to places (%s), and answer questions about pose, places, battery and clearance.",
+		strings.Join(rest, " "), strings.Join(p.world.placeNames(), ", "))
+}
+
+// clause reads one clause: a condition, a negation, a question or a command.
+func (p *parser) clause() (program, bool, error) {
+	for _, rule := range []func() (program, bool, error){p.conditional, p.negation, p.questions, p.repeated, p.patrol, p.square, p.command} {
+		mark := p.at
+		prog, ok, err := rule()
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			return prog, true, nil
+		}
+		p.at = mark
+	}
+	return nil, false, nil
+}

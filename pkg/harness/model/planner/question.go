@@ -1,0 +1,237 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// questions reads one question or report; its words are matched loosely, since it moves nothing. A clause in which
+// something moves is no question.
+func (p *parser) questions() (program, bool, error) {
+	from := p.at
+	to := p.clauseEnd()
+	list := p.words[from:to]
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(list, func(w word) bool { return slices.Contains(words, w.text) })
+	}
+	if !asks(list) || has("go", "drive", "move", "turn", "rotate", "navigate", "visit", "wait", "return", "head", "bring", "take", "put", "pick", "place", "carry", "throw", "if", "unless", "when", "until", "set", "switch", "change") && !has("can", "far", "know") {
+		return nil, false, nil
+	}
+	p.at = to
+	q, ok, err := p.classify(list, has)
+	if err != nil || !ok {
+		p.at = from
+		return nil, false, err
+	}
+	return program{q}, true, nil
+}
+
+// clauseEnd is the end of the clause that begins here.
+func (p *parser) clauseEnd() int {
+	for i := p.at; i < len(p.words); i++ {
+		switch p.words[i].text {
+		case ".", ";", "?", "!", "then":
+			return i
+		case "and":
+			// "how far is the wall and where are you": a new question begins; "x and y" stays.
+			if i+1 < len(p.words) && slices.Contains([]string{"where", "what", "how", "which", "tell", "report", "go", "drive", "turn", "wait", "then"}, p.words[i+1].text) {
+				return i
+			}
+		}
+	}
+	return len(p.words)
+}
+
+// asks: a question begins with a question word or asks for a report.
+func asks(list []word) bool {
+	if len(list) == 0 {
+		return false
+	}
+	for i, w := range list {
+		switch w.text {
+		case "what", "where", "which", "how", "is", "are", "do", "report", "tell", "say", "state", "give", "show", "list", "enumerate", "name", "read", "check", "measure", "status", "position", "pose", "battery", "location", "anything":
+			return true
+		case "please", "just", "me", "the", "your", "current", ",", "now", "hey", "robot", "i", "to", "know", "want", "would", "like", "can", "could", "you":
+		default:
+			return i < 3 && slices.ContainsFunc(list, func(w word) bool { return w.text == "battery" || w.text == "where" || w.text == "what" })
+		}
+	}
+	return false
+}
+
+// classify decides what is asked.
+func (p *parser) classify(list []word, has func(...string) bool) (question, bool, error) {
+	switch {
+	case has("battery", "charge", "charged", "power", "energy", "juice") && !has("off", "switch"):
+		if q, ok := p.batteryThreshold(list, has); ok {
+			return q, true, nil
+		}
+		return batteryQuestion(), true, nil
+	case has("places", "destinations", "locations", "rooms", "waypoints") || has("where") && has("can", "could") && has("go", "drive"):
+		return placesQuestion(), true, nil
+	case has("clearance", "obstacle", "obstacles", "room", "space", "free", "ahead", "blocked", "nearest", "wall") && has("how", "far", "clearance", "distance", "nearest", "much", "is", "report", "measure", "tell") && !has("kitchen", "office"):
+		return clearanceQuestion(), true, nil
+	case has("objects", "object", "things"):
+		return objectsQuestion(), true, nil
+	case has("are", "you") && has("at", "in") && !has("where", "what", "which"):
+		for _, pl := range p.world.places {
+			for _, name := range pl.words {
+				if containsRun(list, name) {
+					return atPlaceQuestion(pl.name), true, nil
+				}
+			}
+		}
+		return question{}, false, nil
+	case has("where", "position", "pose", "location", "coordinates", "heading", "orientation", "whereabouts") && !has("is") ||
+		has("position", "pose", "location", "coordinates", "heading", "orientation") && has("your", "robot", "current", "the"):
+		for _, o := range []string{"cube", "ball", "object", "box", "person", "cup"} {
+			if has(o) {
+				return question{}, false, nil
+			}
+		}
+		return poseQuestion(), true, nil
+	}
+	return question{}, false, nil
+}
+
+func containsRun(list []word, name []string) bool {
+	for i := 0; i+len(name) <= len(list); i++ {
+		if slices.EqualFunc(list[i:i+len(name)], name, func(w word, n string) bool { return w.text == n }) {
+			return true
+		}
+	}
+	return false
+}
+
+// batteryThreshold reads "is the battery above 50 percent?".
+func (p *parser) batteryThreshold(list []word, has func(...string) bool) (question, bool) {
+	above, below := has("above", "over", "more", ">"), has("below", "under", "less", "<")
+	if above == below {
+		return question{}, false
+	}
+	for i, w := range list {
+		if !w.isNum {
+			f, ok := spelled(w.text)
+			if !ok || w.text == "a" {
+				continue
+			}
+			w.number = f
+		}
+		if i+1 < len(list) {
+			if u, ok := unitOf(list[i+1].text); ok && u.kind == percent {
+				limit := w.number
+				return question{tool: "get_battery", tell: func(content string) string {
+					got, err := field(content, "percent")
+					if err != nil {
+						return "The battery's charge cannot be told."
+					}
+					yes := got > limit == above && got != limit
+					return fmt.Sprintf("%s, the battery is at %s percent.", yesNo(yes), number(got))
+				}}, true
+			}
+		}
+	}
+	return question{}, false
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "Yes"
+	}
+	return "No"
+}
+
+// field of a JSON observation, a number.
+func field(content, name string) (float64, error) {
+	var m map[string]any
+	if err := json.Unmarshal([]byte(content), &m); err != nil {
+		return 0, fmt.Errorf("the observation is no object: %w", err)
+	}
+	f, ok := m[name].(float64)
+	if !ok {
+		return 0, fmt.Errorf("the observation has no number %s: it says %v", name, m[name])
+	}
+	return f, nil
+}
+
+func batteryQuestion() question {
+	return question{tool: "get_battery", tell: func(content string) string {
+		f, err := field(content, "percent")
+		if err != nil {
+			return "The battery's charge is not measured."
+		}
+		return "The battery is at " + number(f) + " percent."
+	}}
+}
+
+func poseQuestion() question {
+	return question{tool: "get_pose", tell: func(content string) string {
+		x, errX := field(content, "x")
+		y, errY := field(content, "y")
+		yaw, errYaw := field(content, "yaw")
+		if errX != nil || errY != nil || errYaw != nil {
+			return "The pose reads " + content + "."
+		}
+		return fmt.Sprintf("I am at x %s m, y %s m, yaw %s rad in the map.", number(x), number(y), number(yaw))
+	}}
+}
+
+func clearanceQuestion() question {
+	return question{tool: "get_clearance", tell: func(content string) string {
+		near, errNear := field(content, "nearest_m")
+		ahead, errAhead := field(content, "ahead_m")
+		if errNear != nil || errAhead != nil {
+			return "The clearance reads " + content + "."
+		}
+		return fmt.Sprintf("The nearest obstacle is %s m away; straight ahead there are %s m.", number(near), number(ahead))
+	}}
+}
+
+func placesQuestion() question {
+	return question{tool: "list_places", tell: func(content string) string {
+		if names, ok := namesIn(content); ok {
+			return "The places that I know: " + strings.Join(names, ", ") + "."
+		}
+		return "The places read " + content + "."
+	}}
+}
+
+func objectsQuestion() question {
+	return question{tool: "list_objects", tell: func(content string) string { return "The objects read " + content + "." }}
+}
+
+// namesIn lists the keys of an object, or the names of a list.
+func namesIn(content string) ([]string, bool) {
+	var m map[string]any
+	if json.Unmarshal([]byte(content), &m) == nil && len(m) > 0 {
+		names := make([]string, 0, len(m))
+		for k := range m {
+			names = append(names, k)
+		}
+		slices.Sort(names)
+		return names, true
+	}
+	return nil, false
+}
+
+func atPlaceQuestion(name string) question {
+	return question{tool: "at_place", args: map[string]any{"place": name}, tell: func(content string) string {
+		var v struct {
+			Passed *bool `json:"passed"`
+		}
+		if err := json.Unmarshal([]byte(content), &v); err != nil || v.Passed == nil {
+			passed, err := strconv.ParseBool(strings.TrimSpace(content))
+			if err != nil {
+				return "Whether I am at the " + name + " cannot be told."
+			}
+			v.Passed = &passed
+		}
+		if *v.Passed {
+			return "Yes, I am at the " + name + "."
+		}
+		return "No, I am not at the " + name + "."
+	}}
+}
