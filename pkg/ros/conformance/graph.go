@@ -53,7 +53,12 @@ func graph(t *testing.T, a, b ros.Node) {
 			if subscriptions, err = g.Subscriptions(topic); err != nil {
 				t.Fatal(err)
 			}
-			return len(publishers) == 1 && len(subscriptions) == 2
+			// Endpoints may be known before the names of their nodes.
+			notOf := func(full string) func(ros.EndpointInfo) bool {
+				return func(e ros.EndpointInfo) bool { return e.Node != full }
+			}
+			return len(publishers) == 1 && len(subscriptions) == 2 &&
+				!slices.ContainsFunc(publishers, notOf(fullA)) && !slices.ContainsFunc(subscriptions, notOf(fullB))
 		})
 		e := publishers[0]
 		// History depth is not told by every middleware; reliability and durability are.

@@ -46,7 +46,8 @@ type service struct {
 	handle   *C.rcl_service_t
 	response *cmessage
 	serving  int  // requests whose handlers run
-	closed   bool // no more requests; the C side ends with the last handler
+	closed   bool // no more requests
+	silent   bool // closed, and the reader has ended: the C side ends with the last handler
 }
 
 type request struct {
@@ -149,7 +150,7 @@ func (s *service) begin() bool {
 func (s *service) finish() error {
 	s.mu.Lock()
 	s.serving--
-	last := s.closed && s.serving == 0
+	last := s.silent && s.serving == 0
 	s.mu.Unlock()
 	if last {
 		return s.node.end(s, s.release)
@@ -186,7 +187,7 @@ func (s *service) Type() *ros.ServiceType { return s.support.typ }
 // leaves the graph with the last of them.
 func (s *service) Close() error {
 	s.mu.Lock()
-	already, idle := s.closed, s.serving == 0
+	already := s.closed
 	s.closed = true
 	s.mu.Unlock()
 	if already {
@@ -197,6 +198,10 @@ func (s *service) Close() error {
 	if err := s.reader.stop(); err != nil {
 		return fmt.Errorf("close service %s: %w", s.service, err)
 	}
+	s.mu.Lock()
+	s.silent = true
+	idle := s.serving == 0
+	s.mu.Unlock()
 	if idle {
 		return s.node.end(s, s.release)
 	}
