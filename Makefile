@@ -36,8 +36,7 @@ lint: setup $(GOLANGCI) ## formatting, go.mod, Go, shell and Python sources
 	@tools/lint $(GOLANGCI)
 
 fix: setup $(GOLANGCI) ## what lint can mend by itself
-	@$(GOLANGCI) fmt
-	@$(IN_ROS) $(GOLANGCI) run --build-tags ros2 --fix || true
+	@tools/lint $(GOLANGCI) --fix
 
 test: build ## everything that CI runs, with totals
 	@$(IN_ROS) python3 tools/run_tests.py
