@@ -139,6 +139,9 @@ func (d *Descriptor) checkFloat(v float64) error {
 
 // near allows for the rounding of a value that was typed in decimal.
 func near(a, b float64) bool {
+	if math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return a == b
+	}
 	const ulps = 100
 	return math.Abs(a-b) <= ulps*math.Max(math.Abs(a), math.Abs(b))*0x1p-52
 }
