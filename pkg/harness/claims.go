@@ -12,7 +12,7 @@ import (
 //
 //   - Postconditions are checked at rest right behind their skill.
 //   - They are checked again at the end, unless later skills, whose own postconditions were verified, moved every
-//     actuator of the skill (for a skill without actuators: the same tool ran again). Then the first check stands.
+//     actuator of the skill (for a skill without actuators: unless any such skill ran later). Then the first check stands.
 //   - A skill that ran and failed leaves its postconditions to be met; where it names none, the failure itself stands
 //     against the goal until the same call succeeds.
 type claims struct {
@@ -53,11 +53,9 @@ func (k *claims) succeeded(c *call, post []criteria.Criterion, found []Verificat
 	}
 }
 
-// supersededBy a later skill, when it moved what was left of the claim's actuators.
+// supersededBy a later skill, when it moved what was left of the claim's actuators. What a skill without actuators
+// says ("still where I was" of a wait) may be about any of them.
 func (k *claim) supersededBy(c *call) bool {
-	if len(k.call.spec.Actuators) == 0 {
-		return k.call.tool == c.tool
-	}
 	k.actuators = slices.DeleteFunc(k.actuators, func(a string) bool { return slices.Contains(c.spec.Actuators, a) })
 	return len(k.actuators) == 0
 }

@@ -10,6 +10,16 @@ import (
 // standsOnEvidence names, among the verifications, the check of a question's answer.
 const standsOnEvidence = "the answer stands on its evidence"
 
+// newest call of a tool: many chat templates hide the ids of calls from the model, which can still name the tool.
+func (s *session) newest(name string) (int, bool) {
+	for i := len(s.steps) - 1; i >= 0; i-- {
+		if s.steps[i].Tool == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
 // evidence checks the answer to a question: each cited call must have succeeded in this session, and every number of
 // the answer must stand in one of them or in the task. vacuous: nothing is cited and the answer holds no number.
 func (s *session) evidence(answer string, cited []string) (v Verification, vacuous bool) {
@@ -18,6 +28,9 @@ func (s *session) evidence(answer string, cited []string) (v Verification, vacuo
 	var wrong []string
 	for _, id := range cited {
 		i, ok := s.ids[id]
+		if !ok {
+			i, ok = s.newest(id)
+		}
 		if !ok || i < 0 {
 			wrong = append(wrong, fmt.Sprintf("no observation has the id %q (the ids are: %s)", clip(id), s.citable()))
 			continue

@@ -72,7 +72,7 @@ func (k *stuck) call(c *call, r tool.Result) {
 	}
 	k.sum = k.sum*31 + h.Sum64()
 	k.calls++
-	k.control = k.control || c.tool == tool.Finish
+	k.control = k.control || c.tool == tool.Finish && (r.OK || r.ErrorKind == tool.PostconditionFailed)
 	if r.OK {
 		k.success = true
 		k.progress = k.progress || c.spec.Class == tool.Skill

@@ -29,10 +29,11 @@ func builtIns() []Tool {
 			Name:  Finish,
 			Class: Control,
 			Description: "Ends the task with an answer. The harness then checks it: your word alone is not accepted. " +
-				"For a question (no skill ran), evidence must list the ids of the calls whose results hold every number of the answer.",
+				"For a question (no skill ran), evidence must list the ids of the calls whose results hold every number of the answer; " +
+				"a tool's name stands for its newest call.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"answer":{"type":"string","description":"What to tell the caller."},` +
-				`"evidence":{"type":"array","items":{"type":"string"},"maxItems":64,"description":"Ids of earlier calls whose results support the answer."}},` +
+				`"evidence":{"type":"array","items":{"type":"string"},"maxItems":64,"description":"Ids of earlier calls (or names of their tools) whose results support the answer."}},` +
 				`"required":["answer"],"additionalProperties":false}`),
 			Binding: "built in",
 			Source:  "harness",
