@@ -60,7 +60,7 @@ func (n *Node) diagnosticsLoop() {
 	defer tick.Stop()
 	for {
 		select {
-		case <-n.stop:
+		case <-n.ending:
 			return
 		case <-tick.C:
 		}

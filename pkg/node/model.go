@@ -21,8 +21,11 @@ func (n *Node) newModel() (model.Model, []string, error) {
 		if p.modelScript.Get() == "" {
 			return nil, nil, errors.New("node: model.kind is scripted and model.script names no file")
 		}
-		m, err := scripted.Load(p.modelScript.Get())
-		return m, nil, err
+		script, err := scripted.Load(p.modelScript.Get())
+		if err != nil {
+			return nil, nil, err
+		}
+		return scripted.New(script), nil, nil
 	case "openai":
 		key := os.Getenv(p.modelKeyEnv.Get())
 		m, err := openai.New(openai.Config{

@@ -52,10 +52,10 @@ type Node struct {
 	work   atomic.Pointer[work]
 	server *action.Server // of the execute_task action while active; the machine's callbacks alone touch it
 
-	mu    sync.Mutex
-	owned []io.Closer
-	stop  chan struct{}
-	beats sync.WaitGroup
+	mu     sync.Mutex
+	owned  []io.Closer
+	ending chan struct{}
+	beats  sync.WaitGroup
 }
 
 // Options of a node.
@@ -66,8 +66,8 @@ type Options struct {
 
 // New makes the node unconfigured, with its parameters, services and topics. Start makes it work.
 func New(host Host, o Options) (*Node, error) {
-	n := &Node{ros: host, options: o, log: host.Logger(), stop: make(chan struct{})}
-	n.board.state = harness.Idle
+	n := &Node{ros: host, options: o, log: host.Logger(), ending: make(chan struct{})}
+	n.board.state = harness.StateIdle
 	n.outbox = newOutbox(n.log)
 	n.approvals = newApprovals(n)
 	if err := n.open(); err != nil {
@@ -187,9 +187,9 @@ func (n *Node) Shutdown(ctx context.Context) error {
 func (n *Node) close() error {
 	var all []error
 	select {
-	case <-n.stop:
+	case <-n.ending:
 	default:
-		close(n.stop)
+		close(n.ending)
 	}
 	n.beats.Wait()
 	if n.estop != nil {

@@ -58,7 +58,7 @@ func (o *observer) beat() {
 		o.mu.Lock()
 		p := o.last
 		o.mu.Unlock()
-		if p.State == harness.AwaitingTool {
+		if p.State == harness.StateAwaitingTool {
 			o.feedback(p)
 		}
 	}
@@ -67,5 +67,5 @@ func (o *observer) beat() {
 func (o *observer) close() {
 	close(o.stop)
 	<-o.done
-	o.n.setState(harness.Idle)
+	o.n.setState(harness.StateIdle)
 }
