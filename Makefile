@@ -51,7 +51,7 @@ proof: build ## the long comparisons, soaks and fuzzers at full size
 	@tools/proof
 
 demo: build ## built-in robot and node as two processes, TASK sent as a goal
-	@$(IN_ROS) python3 tools/demo $(if $(DOMAIN),--domain '$(DOMAIN)') -- '$(subst ','\'',$(TASK))'
+	@$(IN_ROS) python3 tools/demo $(if $(DOMAIN),--domain '$(DOMAIN)') -- '$(subst ','\'',$(value TASK))'
 
 clean: ## what was built, but for ROS 2
 	@rm -rf build
