@@ -94,6 +94,6 @@ func BenchmarkSweep10m(b *testing.B) {
 func BenchmarkDistanceTransform(b *testing.B) {
 	g := warehouse()
 	for b.Loop() {
-		g.Transform()
+		g.Distances()
 	}
 }

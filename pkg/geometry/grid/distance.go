@@ -11,18 +11,39 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 )
 
+// block is the side of the squares of cells for which nearness is kept.
+const block = 8
+
+// nearness keeps, for each block of cells, the least distance transform in it, in whole cells and at most 255: a few hundred kilobytes for a
+// large map, which stay in the processor's cache.
+type nearness struct {
+	width int // in blocks
+	least []uint8
+}
+
 // Prepare computes the distance transform, once. Questions are answered without it too; with it, those far from obstacles
-// take constant time. For 4000 by 4000 cells it takes 64 MB and some tenths of a second: call it where a map
+// take constant time. On 4000 by 4000 cells it takes some tenths of a second and 64 MB for that time: call it where a map
 // arrives, not in a control loop.
 func (g *Grid) Prepare() {
 	g.once.Do(func() {
 		d := g.distances()
-		g.distance.Store(&d)
+		n := &nearness{width: (g.width + block - 1) / block}
+		n.least = make([]uint8, n.width*((g.height+block-1)/block))
+		for i := range n.least {
+			n.least[i] = math.MaxUint8
+		}
+		for y := range g.height {
+			for x, v := range d[y*g.width : (y+1)*g.width] {
+				b := &n.least[y/block*n.width+x/block]
+				*b = min(*b, uint8(min(v, math.MaxUint8)))
+			}
+		}
+		g.near.Store(n)
 	})
 }
 
 // Prepared reports whether the distance transform is there.
-func (g *Grid) Prepared() bool { return g.distance.Load() != nil }
+func (g *Grid) Prepared() bool { return g.near.Load() != nil }
 
 // distances gives, for each cell, the distance in cells from its centre to the nearest blocked cell's centre (0 in a blocked
 // cell); everything off the grid is blocked. The squared distances are exact (Felzenszwalb and Huttenlocher's lower envelope of parabolas,
@@ -134,38 +155,44 @@ func meet(f []float64, q, v int) float64 {
 }
 
 // lowerBound of the distance, in metres, from a point (in cells) to any blocked cell's area; negative near one.
-func (g *Grid) lowerBound(d []float32, cx, cy float64) float64 {
+func (g *Grid) lowerBound(n *nearness, cx, cy float64) float64 {
 	x, y := int(math.Floor(cx)), int(math.Floor(cy))
 	if !g.onGrid(x, y) {
 		return 0
 	}
-	// From the cell's centre to the point, and from a blocked cell's centre to its corner; float32 rounds by less than 1e-6.
-	off := math.Hypot(cx-float64(x)-0.5, cy-float64(y)-0.5)
-	return (float64(d[y*g.width+x])*(1-1e-6) - off - math.Sqrt2/2) * g.resolution
+	// Less half a cell's diagonal from the point to its cell's centre, and as much from the blocked cell's centre to its corner.
+	return (float64(n.least[y/block*n.width+x/block]) - math.Sqrt2) * g.resolution
 }
 
-// Clearance is the exact distance in metres from a point (in the grid's frame) to the nearest blocked cell's area or the grid's edge; 0 inside a blocked
-// cell and off the grid. It prepares the grid.
+// Clearance is the exact distance in metres from a point (in the grid's frame) to the nearest blocked cell's area or the grid's edge; 0
+// inside a blocked cell and off the grid.
 func (g *Grid) Clearance(p r2.Vec) float64 {
 	if !(math.Abs(p.X) <= 2*spatial.MaxExtent && math.Abs(p.Y) <= 2*spatial.MaxExtent) {
 		return 0
 	}
-	g.Prepare()
 	cx, cy := g.cells(p.X, p.Y)
-	x, y := int(math.Floor(cx)), int(math.Floor(cy))
-	if g.CellBlocked(x, y) {
+	if g.CellBlocked(int(math.Floor(cx)), int(math.Floor(cy))) {
 		return 0
 	}
-	// The grid's edge, then every blocked cell that may be nearer than what is known.
-	best := min(cx, cy, float64(g.width)-cx, float64(g.height)-cy)
-	best = min(best, float64((*g.distance.Load())[y*g.width+x])+math.Sqrt2/2)
-	y0, y1 := max(int(math.Floor(cy-best)), 0), min(int(math.Floor(cy+best)), g.height-1)
+	edge := min(cx, cy, float64(g.width)-cx, float64(g.height)-cy)
+	// In windows of twice the size, until nothing outside of one can be nearer.
+	for reach := 8.0; ; reach *= 2 {
+		if best := g.nearest(cx, cy, min(reach, edge)); best < reach || reach >= edge {
+			return max(min(best, edge), 0) * g.resolution
+		}
+	}
+}
+
+// nearest is the distance in cells to the nearest blocked cell within reach of a point, else reach.
+func (g *Grid) nearest(cx, cy, reach float64) float64 {
+	best := reach
+	x0, x1 := max(int(math.Floor(cx-reach)), 0), min(int(math.Floor(cx+reach)), g.width-1)
+	y0, y1 := max(int(math.Floor(cy-reach)), 0), min(int(math.Floor(cy+reach)), g.height-1)
 	for row := y0; row <= y1; row++ {
 		dy := max(float64(row)-cy, cy-float64(row+1), 0)
 		if dy >= best {
 			continue
 		}
-		x0, x1 := max(int(math.Floor(cx-best)), 0), min(int(math.Floor(cx+best)), g.width-1)
 		for w := x0 / 64; w <= x1/64; w++ {
 			for word := g.blocked[row*g.words+w]; word != 0; word &= word - 1 {
 				col := float64(w*64 + bits.TrailingZeros64(word))
@@ -173,11 +200,11 @@ func (g *Grid) Clearance(p r2.Vec) float64 {
 			}
 		}
 	}
-	return best * g.resolution
+	return best
 }
 
 // Room is the clearance of a footprint at a pose. For a circle it is exact and negative when it overlaps (by how much the centre is too close);
-// for a polygon it is the distance of the filled area, 0 when it overlaps. It prepares the grid.
+// for a polygon it is the distance of the filled area, 0 when it overlaps.
 func (g *Grid) Room(fp spatial.Footprint, p spatial.Pose2) float64 {
 	if !g.sane(fp, p, 0) {
 		return 0

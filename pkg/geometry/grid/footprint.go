@@ -22,10 +22,8 @@ func (g *Grid) Free(fp spatial.Footprint, p spatial.Pose2, margin float64) bool 
 		return false
 	}
 	cx, cy := g.cells(p.X, p.Y)
-	if d := g.distance.Load(); d != nil {
-		if g.lowerBound(*d, cx, cy)-math.Sqrt2*max(margin, 0) > fp.OuterRadius() {
-			return true
-		}
+	if n := g.near.Load(); n != nil && g.lowerBound(n, cx, cy)-math.Sqrt2*max(margin, 0) > fp.OuterRadius() {
+		return true
 	}
 	return g.free(fp, p, cx, cy, margin)
 }
@@ -61,7 +59,11 @@ func (g *Grid) free(fp spatial.Footprint, p spatial.Pose2, cx, cy, margin float6
 // discFree: everything in cells; e is added to each side of every cell.
 func (g *Grid) discFree(cx, cy, r, e float64) bool {
 	y0, y1 := cellRange(cy-r-e, cy+r+e)
+	wide0, wide1 := cellRange(cx-r-e, cx+r+e)
 	for y := y0; y <= y1; y++ {
+		if !g.blockedBetween(y, wide0, wide1) {
+			continue // nothing to be exact about
+		}
 		dy := max(float64(y)-e-cy, cy-float64(y+1)-e, 0)
 		if dy >= r {
 			continue
@@ -76,12 +78,17 @@ func (g *Grid) discFree(cx, cy, r, e float64) bool {
 
 // convexFree: within the strip of one row, the cells that a convex area meets are those under its shadow on the x axis.
 func (g *Grid) convexFree(c []r2.Vec, e float64) bool {
-	lo, hi := c[0].Y, c[0].Y
+	lo, hi, wideLo, wideHi := c[0].Y, c[0].Y, c[0].X, c[0].X
 	for _, v := range c[1:] {
 		lo, hi = min(lo, v.Y), max(hi, v.Y)
+		wideLo, wideHi = min(wideLo, v.X), max(wideHi, v.X)
 	}
 	y0, y1 := cellRange(lo-e, hi+e)
+	wide0, wide1 := cellRange(wideLo-e, wideHi+e)
 	for y := y0; y <= y1; y++ {
+		if !g.blockedBetween(y, wide0, wide1) {
+			continue // nothing to be exact about
+		}
 		bottom, top := float64(y)-e, float64(y+1)+e
 		left, right := math.Inf(1), math.Inf(-1)
 		for i, j := 0, len(c)-1; i < len(c); j, i = i, i+1 {

@@ -58,8 +58,8 @@ type Grid struct {
 	blocked    []uint64 // a bit per cell
 	unknown    []uint64 // a bit per cell, to tell why a cell blocks
 
-	once     sync.Once
-	distance atomic.Pointer[[]float32] // see distances
+	once sync.Once
+	near atomic.Pointer[nearness]
 }
 
 // New checks a map and makes a grid of it. Errors wrap ErrGrid and name field, value and limit.

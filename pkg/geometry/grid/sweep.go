@@ -49,8 +49,8 @@ func (g *Grid) around(fp spatial.Footprint, p spatial.Pose2, margin float64, ste
 		return 0, false
 	}
 	cx, cy := g.cells(p.X, p.Y)
-	if d := g.distance.Load(); d != nil {
-		room := g.lowerBound(*d, cx, cy) - fp.OuterRadius() - math.Sqrt2*max(margin, 0)
+	if n := g.near.Load(); n != nil {
+		room := g.lowerBound(n, cx, cy) - fp.OuterRadius() - math.Sqrt2*max(margin, 0)
 		if room >= least {
 			return room, true
 		}

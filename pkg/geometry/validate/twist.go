@@ -115,9 +115,9 @@ func (w *World) speedZones(st start, t spatial.Twist, c *course, factor, slack f
 	return into
 }
 
-// nearestTwist offers the twist within the limits, on the same curve, slowed down as far as zones and map ask for.
+// nearestTwist offers the twist within the limits, on the same curve, slowed down as far as zones and map ask for, and not stamped.
 func nearestTwist(t Twist, w *World) Command {
-	if w.Check() != nil {
+	if w.Check() != nil || t.Frame != "" && t.Frame != w.base() {
 		return nil
 	}
 	best, ok := w.Limits.Clamp(t.Twist)
