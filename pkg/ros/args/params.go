@@ -69,12 +69,10 @@ func (a *Args) param(s string) error {
 		if pattern, name = name[:i], name[i+1:]; pattern == "" {
 			return errors.New("the node's name is empty")
 		}
-		if pattern[0] != '/' {
-			pattern = "/" + pattern
-		}
-		if err := validatePattern(pattern); err != nil {
+		if err := ValidateNodeName(pattern); err != nil {
 			return err
 		}
+		pattern = "/" + pattern
 	}
 	if name == "" {
 		return errors.New("the parameter's name is empty")

@@ -206,13 +206,33 @@ func (a *Args) remap(s string) error {
 		} else if rest, ok := strings.CutPrefix(r.from, "rosservice://"); ok {
 			r.kind, r.from = ruleService, rest
 		}
-		if err = validateUnexpanded(r.from); err == nil {
-			err = validateUnexpanded(to)
+		if err = validateRuleSide(r.from); err == nil {
+			err = validateRuleSide(to)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	a.Rules = append(a.Rules, r)
+	return nil
+}
+
+// validateRuleSide checks one side of a rule, where rcl takes less than in a program: no {…}, no ~ alone.
+func validateRuleSide(name string) error {
+	if err := validateUnexpanded(name); err != nil {
+		return err
+	}
+	bad := func(at int, reason string) error {
+		return &NameError{What: "topic name", Name: name, At: at, Reason: reason}
+	}
+	if i := strings.IndexByte(name, '{'); i >= 0 {
+		return bad(i, "a rule takes no {}")
+	}
+	if i := strings.Index(name, "//"); i >= 0 {
+		return bad(i+1, "two slashes in a row")
+	}
+	if name == "~" || strings.HasSuffix(name, "/") {
+		return bad(len(name)-1, "a rule's name ends in a word")
+	}
 	return nil
 }

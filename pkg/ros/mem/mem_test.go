@@ -1,6 +1,7 @@
 package mem_test
 
 import (
+	"log/slog"
 	"os"
 	"testing"
 
@@ -35,7 +36,7 @@ func specified(t *testing.T, bus *mem.Bus, s conformance.Spec, types ros.TypeSou
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := bus.NewNode(s.Name, mem.Options{Namespace: s.Namespace, Args: parsed, Types: types})
+	n, err := bus.NewNode(s.Name, mem.Options{Namespace: s.Namespace, Args: parsed, Types: types, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
