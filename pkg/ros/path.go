@@ -109,20 +109,20 @@ func (m *Message) find(path string) (place, error) {
 		p := place{m: at, field: i, index: -1}
 		f := &at.Type.Fields[i]
 		if end >= 0 && rest[end] == '[' {
-			close := strings.IndexByte(rest, ']')
-			if close < 0 {
+			bracket := strings.IndexByte(rest, ']')
+			if bracket < 0 {
 				return place{}, m.pathError(path, "[ without ]", "")
 			}
 			length := sliceLen(at.Values[i])
-			n, err := strconv.ParseUint(rest[end+1:close], 10, 31)
+			n, err := strconv.ParseUint(rest[end+1:bracket], 10, 31)
 			switch {
 			case f.Array == Single:
 				return place{}, m.pathError(path, name+" is no array", f.TypeString())
 			case err != nil || int(n) >= length:
-				return place{}, m.pathError(path, fmt.Sprintf("no element [%s] in %s, which has %d", cut(rest[end+1:close]), name, length), f.TypeString())
+				return place{}, m.pathError(path, fmt.Sprintf("no element [%s] in %s, which has %d", cut(rest[end+1:bracket]), name, length), f.TypeString())
 			}
 			p.index = int(n)
-			end = close + 1
+			end = bracket + 1
 			if end == len(rest) {
 				end = -1
 			} else if rest[end] != '.' {
