@@ -1,6 +1,8 @@
 package ros_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"agent_node/pkg/ros"
@@ -48,7 +50,9 @@ func make1MB() []byte {
 }
 
 func BenchmarkMessage(b *testing.B) {
-	for name, m := range benchMessages(b) {
+	all := benchMessages(b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m := all[name]
 		text, err := m.AppendJSON(nil)
 		if err != nil {
 			b.Fatal(err)
