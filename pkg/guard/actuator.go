@@ -16,6 +16,7 @@ type Actuator struct {
 
 	mu      sync.Mutex
 	snap    snapshot
+	stale   bool          // snap shows a transition that nobody was woken for
 	changed chan struct{} // closed and renewed when something in snap changed that is waited for
 }
 
@@ -178,12 +179,13 @@ func (a *Actuator) publish(m *machine) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := &a.snap
-	wake := s.state.State != m.state || s.rest != m.rest || s.late != m.late
+	wake := a.stale || s.state.State != m.state || s.rest != m.rest || s.late != m.late
 	s.state.State, s.state.Owner, s.state.Reason, s.state.LastFeedback = m.state, m.lease.owner, m.why, m.lastStamp
 	s.rest, s.late = m.rest, m.late
 	s.restSince = a.base.Add(m.restSince)
 	s.arrived = a.base.Add(m.lastFeedback)
 	if wake {
+		a.stale = false
 		a.wake()
 	}
 }
@@ -199,6 +201,7 @@ func (a *Actuator) publishState(t Transition) {
 		a.snap.rest = false
 	case Unknown, Holding, Paused, Stopping, Settling, Fault, Estop:
 	}
+	a.stale = true
 }
 
 func (a *Actuator) publishClosed() {

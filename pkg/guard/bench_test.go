@@ -27,6 +27,9 @@ type rig struct {
 	end context.CancelFunc
 	run chan error
 
+	sentAt time.Time
+	held   *guard.Lease
+
 	mu          sync.Mutex
 	transitions []guard.Transition
 	reports     []guard.Report
@@ -100,13 +103,14 @@ func (r *rig) close() error {
 // wait lets time pass.
 func (r *rig) wait(d time.Duration) { time.Sleep(d) }
 
-// holding waits until the actuator may be commanded.
+// lease takes the actuator, once it has settled.
 func (r *rig) lease() *guard.Lease {
 	r.t.Helper()
 	l, err := r.a.Acquire(r.ctx, "test")
 	if err != nil {
 		r.t.Fatalf("acquire: %v", err)
 	}
+	r.held = l
 	return l
 }
 

@@ -214,19 +214,19 @@ func (m *machine) cancelFailed() event {
 }
 
 func (m *machine) dueSettling() event {
-	idle := m.order.phase != orderRuns && m.order.reason == ""
 	switch {
 	case m.rest:
 		return evSettled
-	case idle && !m.sawMotion && !m.feedbackFresh():
+	case m.idle() && !m.sawMotion && !m.feedbackFresh():
 		return evFeedbackLost
 	case m.now < m.settleBy:
 		return evNone
-	case idle && m.permittedNow():
-		return evNone // somebody who may drives it
 	}
 	return evSettleTimeout
 }
+
+// idle: no command is under way nor waits for its outcome.
+func (m *machine) idle() bool { return m.order.phase != orderRuns && m.order.reason == "" }
 
 func (m *machine) dueEstop() event {
 	switch {

@@ -153,6 +153,9 @@ func (m *machine) take(in *input) {
 		m.foreign(in.text)
 	case inPermitted:
 		m.permitted, m.permittedAt = in.text, m.now
+		if m.state == Settling && m.idle() {
+			m.settleBy = m.now + m.cfg.SettleTime // somebody who may drives it
+		}
 	case inAcquire:
 		m.waiters = append(m.waiters, waiter{id: in.id, owner: in.text, until: m.now + m.patience()})
 	case inAcquireGone:

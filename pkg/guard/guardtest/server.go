@@ -99,27 +99,21 @@ func (r *Robot) accept(e guard.Epoch, target, speed float64) {
 
 // Drive is a velocity-driven command: move the first axis by distance, as measured.
 func (r *Robot) Drive(distance, speed float64) guard.Command {
-	from, moved, known := 0.0, 0.0, false
+	target, known := 0.0, false
 	speed = math.Copysign(speed, distance)
 	return guard.Command{
 		Tool: "drive", MustMove: true,
 		Start: func(guard.Epoch) error {
-			known = false
-			distance -= moved
-			moved = 0
 			r.mu.Lock()
 			r.counts.Starts++
 			r.mu.Unlock()
 			return r.Velocity(speed)
 		},
 		Stream: func(_ guard.Epoch, _ time.Time, latest guard.Sample) (bool, error) {
-			if !known && len(latest.Position) > 0 {
-				from, known = latest.Position[0], true
+			if len(latest.Position) > 0 && !known {
+				target, known = latest.Position[0]+distance, true
 			}
-			if known {
-				moved = latest.Position[0] - from
-			}
-			if math.Abs(moved) >= math.Abs(distance) {
+			if known && (target-latest.Position[0])*speed <= 0 {
 				return true, nil
 			}
 			return false, r.Velocity(speed)

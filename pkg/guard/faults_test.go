@@ -1,0 +1,497 @@
+package guard_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"agent_node/pkg/guard"
+	"agent_node/pkg/guard/guardtest"
+)
+
+// act is something that happens at a time after the command was sent.
+type act struct {
+	at time.Duration
+	do func(*rig, context.CancelFunc)
+}
+
+func set(f func(*guardtest.Faults)) func(*rig, context.CancelFunc) {
+	return func(r *rig, _ context.CancelFunc) { r.r.Set(f) }
+}
+
+func cancel(_ *rig, c context.CancelFunc) { c() }
+
+// both and pairs of faults that a guard must survive; each is run with a goal or a stream, alone under virtual time.
+type faultCase struct {
+	name    string
+	before  func(*guardtest.Faults) // from before the lease
+	stream  bool
+	command func(*rig, *guard.Command)
+	acts    []act
+	robot   func(*guardtest.Options)
+
+	reason guard.Reason
+	atRest bool
+	within time.Duration // of the command
+	path   string        // exactly, from the command on
+	ends   guard.State   // after the outcome
+	check  func(*rig, guard.Outcome)
+}
+
+const (
+	toCancel = "sent in_flight canceling "
+	ms       = time.Millisecond
+)
+
+var faultCases = []faultCase{
+	{
+		name: "feedback lost/goal", acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.NoFeedback = true })}},
+		reason: guard.ReasonFeedbackLost, within: 12 * time.Second, ends: guard.Fault,
+		path: toCancel + "settling stopping fault", // the goal is canceled in good order; that it rests cannot be measured
+	},
+	{
+		name: "feedback lost/stream", stream: true, acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.NoFeedback = true })}},
+		reason: guard.ReasonFeedbackLost, within: 6 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+	},
+	{
+		name: "feedback lost for a moment", stream: true,
+		acts: []act{
+			{1 * time.Second, set(func(f *guardtest.Faults) { f.NoFeedback = true })},
+			{1800 * ms, set(func(f *guardtest.Faults) { f.NoFeedback = false })},
+		},
+		reason: guard.ReasonSucceeded, atRest: true, within: 12 * time.Second, ends: guard.Holding, path: "sent in_flight settling holding",
+	},
+	{
+		name: "frozen values with fresh stamps/goal", acts: []act{{500 * ms, set(func(f *guardtest.Faults) { f.FreezeValues = true })}},
+		reason: guard.ReasonSucceeded, within: 20 * time.Second, ends: guard.Fault, path: "sent in_flight settling stopping fault",
+	},
+	{
+		name: "frozen values with fresh stamps/stream", stream: true, acts: []act{{500 * ms, set(func(f *guardtest.Faults) { f.FreezeValues = true })}},
+		reason: guard.ReasonStalled, within: 12 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+	},
+	{
+		name: "frozen at zero by a quiet sensor/goal", before: func(f *guardtest.Faults) { f.FreezeValues = true }, robot: quiet,
+		reason: guard.ReasonSucceeded, within: 20 * time.Second, ends: guard.Fault, path: "sent in_flight settling stopping fault",
+		check: detail("not changed since the command"),
+	},
+	{
+		name: "frozen at zero by a quiet sensor/stream, canceled", stream: true, before: func(f *guardtest.Faults) { f.FreezeValues = true }, robot: quiet,
+		acts:   []act{{1500 * ms, cancel}},
+		reason: guard.ReasonCanceled, within: 8 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+	},
+	{
+		name: "frozen stamps/goal", acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.FreezeStamps = true })}},
+		reason: guard.ReasonFeedbackLost, within: 12 * time.Second, ends: guard.Fault, path: toCancel + "settling stopping fault",
+	},
+	{
+		name: "frozen stamps/stream", stream: true, acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.FreezeStamps = true })}},
+		reason: guard.ReasonFeedbackLost, within: 6 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+	},
+	{
+		name: "the last message over and over", stream: true, acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.RepeatLast = true })}},
+		reason: guard.ReasonFeedbackLost, within: 6 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+	},
+	{
+		name: "NaN velocity/in flight", stream: true, acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.NaN = true })}},
+		reason: guard.ReasonFeedbackLost, within: 6 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault", check: detail("not finite"),
+	},
+	{
+		name: "NaN velocity/after success", acts: []act{{2650 * ms, set(func(f *guardtest.Faults) { f.NaN = true })}},
+		command: func(r *rig, c *guard.Command) { *c = r.r.Goal(0.9, 0.4) },
+		reason:  guard.ReasonSucceeded, within: 12 * time.Second, ends: guard.Fault, path: "sent in_flight settling stopping fault", check: detail("not finite"),
+	},
+	{
+		name: "Inf velocity", acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.Inf = true })}},
+		reason: guard.ReasonFeedbackLost, within: 12 * time.Second, ends: guard.Fault, path: toCancel + "settling stopping fault",
+	},
+	{
+		name: "NaN position", acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.NaNPosition = true })}},
+		reason: guard.ReasonFeedbackLost, within: 12 * time.Second, ends: guard.Fault, path: toCancel + "settling stopping fault",
+	},
+	{
+		name: "stale odometry that reads zero/goal", acts: []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.StaleZero = 5 * time.Second })}},
+		reason: guard.ReasonFeedbackLost, within: 12 * time.Second, ends: guard.Fault, path: toCancel + "settling stopping fault", check: detail("stamp"),
+	},
+	{
+		name: "stale odometry that reads zero/stream, canceled", stream: true,
+		acts:   []act{{1 * time.Second, set(func(f *guardtest.Faults) { f.StaleZero = 5 * time.Second })}, {1100 * ms, cancel}},
+		reason: guard.ReasonCanceled, within: 6 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+	},
+	{
+		name: "late success after cancel", before: func(f *guardtest.Faults) { f.LateSuccess = true; f.LateResult = 2 * time.Second },
+		acts:   []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: toCancel + "settling holding",
+	},
+	{
+		name: "success so late that the stop path was taken", before: func(f *guardtest.Faults) { f.LateSuccess = true; f.LateResult = 5 * time.Second },
+		acts:   []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 8 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+		check: func(r *rig, _ guard.Outcome) {
+			r.wait(5 * time.Second)
+			if len(r.reported(guard.ReportLate)) == 0 {
+				r.t.Error("the late success was not recorded")
+			}
+			// The next command is not ended by it.
+			if o := r.outcome(r.execute(r.ctx, r.held, r.r.Goal(0, 0.5)), 20*time.Second); o.Reason != guard.ReasonSucceeded {
+				r.t.Errorf("second run: %+v", o)
+			}
+		},
+	},
+	{
+		name: "cancel refused", before: func(f *guardtest.Faults) { f.RefuseCancel = true }, acts: []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 4 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+	},
+	{
+		name: "cancel never answered", before: func(f *guardtest.Faults) { f.SilentCancel = true }, acts: []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 5 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+		check: func(r *rig, o guard.Outcome) {
+			if d := r.r.Counts().FirstStop.Sub(start(r)); d < 1900*ms || d > 2200*ms {
+				r.t.Errorf("first stop %v after the command, want 1 s after the cancel", d)
+			}
+		},
+	},
+	{
+		name: "cancel answered after 5 s", before: func(f *guardtest.Faults) { f.CancelDelay = 5 * time.Second; f.StopDelay = 5 * time.Second },
+		acts:   []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 5 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+	},
+	{
+		name: "motion goes on for 1.5 s after the cancel was accepted", before: func(f *guardtest.Faults) { f.StopDelay = 1500 * ms }, acts: []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: toCancel + "settling holding",
+	},
+	{
+		name: "cancel accepted and motion goes on", before: func(f *guardtest.Faults) { f.IgnoreCancel = true }, acts: []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 8 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+	},
+	{
+		name: "cancel accepted, motion goes on, and stop is not heard", before: func(f *guardtest.Faults) { f.IgnoreCancel, f.IgnoreStop = true, true },
+		acts: []act{{1 * time.Second, cancel}}, command: far,
+		reason: guard.ReasonCanceled, within: 10 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault", check: detail("speed"),
+	},
+	{
+		name: "server dies mid-goal", acts: []act{{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.r.Die() }}},
+		reason: guard.ReasonServerLost, atRest: true, within: 4 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+		check: func(r *rig, _ guard.Outcome) {
+			if d := r.r.Counts().FirstStop.Sub(start(r)); d > 1100*ms {
+				r.t.Errorf("first stop %v after the command, the server died at 1 s", d)
+			}
+		},
+	},
+	{
+		name: "server restarts and has forgotten the goal", acts: []act{{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.r.Die() }}},
+		reason: guard.ReasonServerLost, atRest: true, within: 4 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+		check: func(r *rig, _ guard.Outcome) {
+			if n := r.r.Counts().Starts; n != 1 {
+				r.t.Errorf("%d goals were sent", n)
+			}
+			if o := r.outcome(r.execute(r.ctx, r.held, r.r.Goal(0, 0.5)), 20*time.Second); o.Reason != guard.ReasonSucceeded {
+				r.t.Errorf("a fresh goal: %+v", o)
+			}
+		},
+	},
+	{
+		name: "no result ever", before: func(f *guardtest.Faults) { f.NoResult = true },
+		reason: guard.ReasonStalled, atRest: true, within: 20 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+	},
+	{
+		name: "simulated time paused", acts: []act{
+			{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.stand(true) }},
+			{11 * time.Second, func(r *rig, _ context.CancelFunc) { r.stand(false) }},
+		},
+		reason: guard.ReasonSucceeded, atRest: true, within: 30 * time.Second, ends: guard.Holding, path: "sent in_flight paused in_flight settling holding",
+		check: func(r *rig, o guard.Outcome) {
+			if o.Paused < 9*time.Second || o.Paused > 10*time.Second {
+				r.t.Errorf("paused for %v, time stood for 10 s", o.Paused)
+			}
+		},
+	},
+	{
+		name: "simulated time paused, and the stop path does not wait for it", acts: []act{
+			{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.stand(true) }},
+			{3 * time.Second, func(r *rig, _ context.CancelFunc) { go r.g.StopAll(r.ctx, "operator_stop") }},
+		},
+		stream: true,
+		reason: guard.ReasonStopped, within: 9 * time.Second, ends: guard.Fault, path: "sent in_flight paused canceling stopping fault",
+	},
+	{
+		name: "clock jumps back in flight", acts: []act{{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.jump(-100 * time.Second) }}},
+		reason: guard.ReasonSucceeded, atRest: true, within: 20 * time.Second, ends: guard.Holding, path: "sent in_flight settling holding",
+	},
+	{
+		name: "clock jumps forward in flight", acts: []act{{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.jump(1000 * time.Second) }}},
+		reason: guard.ReasonSucceeded, atRest: true, within: 20 * time.Second, ends: guard.Holding, path: "sent in_flight settling holding",
+	},
+	{
+		name: "clock jumps back while settling", stream: true, acts: []act{{1 * time.Second, cancel}, {1300 * ms, func(r *rig, _ context.CancelFunc) { r.jump(-100 * time.Second) }}},
+		reason: guard.ReasonCanceled, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+	},
+	{
+		name: "duplicate goal id", before: func(f *guardtest.Faults) { f.Reject = true },
+		reason: guard.ReasonRejected, atRest: true, within: time.Second, ends: guard.Holding, path: "sent holding",
+	},
+	{
+		name: "preempt races completion: the result came first", command: func(r *rig, c *guard.Command) { *c = r.r.Goal(0.9, 0.4) },
+		acts: []act{{0, func(r *rig, c context.CancelFunc) {
+			go func() {
+				for r.a.State().State != guard.Settling {
+					time.Sleep(ms)
+				}
+				c()
+			}()
+		}}},
+		reason: guard.ReasonSucceeded, atRest: true, within: 12 * time.Second, ends: guard.Holding, path: "sent in_flight settling holding",
+	},
+	{
+		name: "e-stop while settling", command: func(r *rig, c *guard.Command) { *c = r.r.Goal(0.9, 0.4) },
+		acts: []act{{0, func(r *rig, _ context.CancelFunc) {
+			go func() {
+				for r.a.State().State != guard.Settling {
+					time.Sleep(ms)
+				}
+				r.g.EmergencyStop(true)
+			}()
+		}}},
+		reason: guard.ReasonEstop, atRest: true, within: 12 * time.Second, ends: guard.Estop, path: "sent in_flight settling estop",
+	},
+	{
+		name: "protective stop, then resume", acts: []act{
+			{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.protect(true) }},
+			{11 * time.Second, func(r *rig, _ context.CancelFunc) { r.protect(false) }},
+		},
+		command: func(r *rig, c *guard.Command) { c.Allowance = 15 * time.Second },
+		reason:  guard.ReasonSucceeded, atRest: true, within: 25 * time.Second, ends: guard.Holding, path: "sent in_flight paused in_flight settling holding",
+		check: func(r *rig, o guard.Outcome) {
+			if n := r.r.Counts(); n.Cancels != 0 || n.Stops != 0 || n.Starts != 1 {
+				r.t.Errorf("a hold by the robot itself cancels nothing: %+v", n)
+			}
+			if o.Paused < 9900*ms || o.Paused > 10100*ms {
+				r.t.Errorf("paused for %v", o.Paused)
+			}
+		},
+	},
+	{
+		name: "protective stop of a stream", stream: true, acts: []act{
+			{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.protect(true) }},
+			{4 * time.Second, func(r *rig, _ context.CancelFunc) { r.protect(false) }},
+		},
+		reason: guard.ReasonSucceeded, atRest: true, within: 25 * time.Second, ends: guard.Holding, path: "sent in_flight paused in_flight settling holding",
+	},
+	{
+		name: "protective stop beyond the cap", acts: []act{{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.protect(true) }}},
+		reason: guard.ReasonPauseCap, atRest: true, within: 70 * time.Second, ends: guard.Holding, path: "sent in_flight paused canceling settling holding",
+	},
+	{
+		name: "a second publisher on the velocity topic", stream: true, acts: []act{
+			{1 * time.Second, func(r *rig, _ context.CancelFunc) { r.r.Push(0.2); r.a.Foreign("/joystick") }},
+			{2 * time.Second, cancel},
+		},
+		reason: guard.ReasonCanceled, within: 8 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+		check: func(r *rig, _ guard.Outcome) {
+			if p := r.reported(guard.ReportForeign); len(p) != 1 || p[0].Detail != "/joystick" {
+				r.t.Errorf("reports %+v", p)
+			}
+		},
+	},
+	{
+		name: "oscillation through zero speed", acts: []act{
+			{1 * time.Second, set(func(f *guardtest.Faults) { f.Oscillate = 0.03 })}, {2 * time.Second, cancel},
+		},
+		reason: guard.ReasonCanceled, within: 13 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
+	},
+	{
+		name: "command topic without subscriber", stream: true, before: func(f *guardtest.Faults) { f.NoSubscriber = true },
+		reason: guard.ReasonStalled, atRest: true, within: 10 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+	},
+	{
+		name: "accept lost, goal running anyway", before: func(f *guardtest.Faults) { f.NoAcceptance, f.NoProgress = true, true }, command: far,
+		reason: guard.ReasonNoAnswer, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: "sent canceling settling holding",
+		check: orphanGone,
+	},
+	{
+		name: "accept lost, but the goal's feedback arrives", before: func(f *guardtest.Faults) { f.NoAcceptance = true },
+		reason: guard.ReasonSucceeded, atRest: true, within: 12 * time.Second, ends: guard.Holding, path: "sent in_flight settling holding",
+	},
+	{
+		name: "goal lost", before: func(f *guardtest.Faults) { f.NoAnswer, f.SilentCancel = true, true },
+		reason: guard.ReasonNoAnswer, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: "sent canceling stopping settling holding",
+	},
+	{
+		name: "canceled before it was accepted", before: func(f *guardtest.Faults) { f.AcceptDelay = 900 * ms }, acts: []act{{300 * ms, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 5 * time.Second, ends: guard.Holding, path: "sent canceling settling holding",
+		check: func(r *rig, _ guard.Outcome) {
+			if n := r.r.Counts().Cancels; n != 1 {
+				r.t.Errorf("%d cancels", n)
+			}
+			orphanGone(r, guard.Outcome{})
+		},
+	},
+	{
+		name: "accepted when the stop path was taken already", before: func(f *guardtest.Faults) { f.AcceptDelay = 1500 * ms }, acts: []act{{300 * ms, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 5 * time.Second, ends: guard.Holding, path: "sent canceling stopping settling holding", check: orphanGone,
+	},
+	{
+		name: "accepted long after it was given up", before: func(f *guardtest.Faults) { f.AcceptDelay = 4 * time.Second }, acts: []act{{300 * ms, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 3 * time.Second, ends: guard.Holding, path: "sent canceling stopping settling holding",
+		check: func(r *rig, o guard.Outcome) {
+			r.wait(4 * time.Second)
+			if len(r.reported(guard.ReportOrphan)) != 1 {
+				r.t.Error("the orphan was not reported")
+			}
+			orphanGone(r, o)
+		},
+	},
+	{
+		name: "success without motion, in the same breath", before: func(f *guardtest.Faults) { f.SucceedAt = 1 }, robot: quiet,
+		command: func(r *rig, c *guard.Command) { *c = r.r.Goal(0, 0.4) },
+		reason:  guard.ReasonSucceeded, atRest: true, within: 2 * time.Second, ends: guard.Holding, path: "sent in_flight settling holding",
+	},
+	{
+		name: "success claimed while it drives on", before: func(f *guardtest.Faults) { f.SucceedAt = time.Second; f.IgnoreStop = true }, command: far,
+		reason: guard.ReasonSucceeded, within: 10 * time.Second, ends: guard.Fault, path: "sent in_flight settling stopping fault",
+	},
+	{
+		name: "stop commands fail", stream: true, before: func(f *guardtest.Faults) { f.StopFails = true }, acts: []act{{1 * time.Second, cancel}},
+		// The body's own watchdog stops it; the guard goes on trying, and says so.
+		reason: guard.ReasonCanceled, atRest: true, within: 5 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+		check: func(r *rig, _ guard.Outcome) {
+			if len(r.reported(guard.ReportDriver)) == 0 || r.r.Counts().Stops < 5 {
+				r.t.Errorf("%d reports, %d stops", len(r.reported(guard.ReportDriver)), r.r.Counts().Stops)
+			}
+		},
+	},
+}
+
+func quiet(o *guardtest.Options) { o.Noise = 0 }
+
+func far(r *rig, c *guard.Command) { *c = r.r.Goal(100, 0.4) }
+
+func detail(want string) func(*rig, guard.Outcome) {
+	return func(r *rig, o guard.Outcome) {
+		if !strings.Contains(o.Detail, want) {
+			r.t.Errorf("detail %q does not say %q", o.Detail, want)
+		}
+	}
+}
+
+// orphanGone: the server runs no goal that nobody owns.
+func orphanGone(r *rig, _ guard.Outcome) {
+	r.wait(3 * time.Second)
+	if e := r.r.Running(); e != 0 {
+		r.t.Errorf("the goal of epoch %d still runs", e)
+	}
+	if r.r.MovingFor() > 0 {
+		r.t.Error("it moves")
+	}
+}
+
+// start is when the first command was sent.
+func start(r *rig) time.Time { return r.sentAt }
+
+func (r *rig) stand(on bool) {
+	r.mu.Lock()
+	r.standing, r.stoodAt = on, time.Now().Add(r.shift)
+	if !on { // time goes on where it stood
+		r.shift = r.stoodAt.Sub(time.Now())
+	}
+	r.mu.Unlock()
+	r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = on; f.ProtectiveStop = on; f.StampShift = r.shift })
+}
+
+func (r *rig) jump(d time.Duration) {
+	r.mu.Lock()
+	r.shift += d
+	r.mu.Unlock()
+	r.r.Set(func(f *guardtest.Faults) { f.StampShift += d })
+}
+
+func (r *rig) protect(on bool) {
+	r.r.Set(func(f *guardtest.Faults) { f.ProtectiveStop = on })
+	if on {
+		r.g.Pause("protective_stop")
+	} else {
+		r.g.Resume("protective_stop")
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, tc := range faultCases {
+		t.Run(tc.name, func(t *testing.T) {
+			robot := noisy()
+			if tc.robot != nil {
+				tc.robot(&robot)
+			}
+			withRig(t, rigOptions{robot: robot}, func(r *rig) { tc.run(r) })
+		})
+	}
+}
+
+func (tc *faultCase) run(r *rig) {
+	l := r.lease()
+	if tc.before != nil {
+		r.r.Set(tc.before)
+	}
+	r.wait(50 * ms)
+	r.path()
+	c := r.r.Goal(1.2, 0.4)
+	if tc.stream {
+		c = r.r.Drive(1.2, 0.4)
+	}
+	if tc.command != nil {
+		tc.command(r, &c)
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	r.sentAt = time.Now()
+	out := r.execute(ctx, l, c)
+	go func() {
+		for _, a := range tc.acts {
+			time.Sleep(a.at - time.Since(r.sentAt))
+			a.do(r, cancel)
+		}
+	}()
+	o := r.outcome(out, tc.within)
+	path := names(r.path())
+	if o.Reason != tc.reason || o.AtRest != tc.atRest {
+		r.t.Errorf("outcome %+v, want %s, at rest %v", o, tc.reason, tc.atRest)
+	}
+	if path != tc.path {
+		r.t.Errorf("path %q, want %q", path, tc.path)
+	}
+	if s := r.state(); s != tc.ends {
+		r.t.Errorf("ends in %v, want %v", s, tc.ends)
+	}
+	if !o.AtRest && o.Detail == "" {
+		r.t.Error("an outcome without rest says what could not be measured")
+	}
+	if tc.check != nil {
+		tc.check(r, o)
+	}
+	if p := r.reported(guard.ReportInternal); len(p) > 0 {
+		r.t.Errorf("internal: %+v", p)
+	}
+}
+
+func TestNoOdometryEver(t *testing.T) {
+	withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+		r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+		began := time.Now()
+		_, err := r.a.Acquire(r.ctx, "test")
+		wantStateError(t, err, guard.ErrUnobservable, guard.Unknown)
+		if d := time.Since(began); d > 5*time.Second {
+			t.Errorf("refused after %v", d)
+		}
+		if err := r.g.Quiesce(r.ctx); err == nil {
+			t.Error("what was never measured is not at rest")
+		}
+		if rest, _, _ := r.a.AtRest(); rest {
+			t.Error("what was never measured is not at rest")
+		}
+		if n := r.r.Counts(); n.Stops != 0 || n.Starts != 0 {
+			t.Errorf("nothing was asked for: %+v", n)
+		}
+		if err := r.close(); err == nil || !strings.Contains(err.Error(), "base") {
+			t.Errorf("Run says %v", err)
+		}
+	})
+}
