@@ -216,8 +216,9 @@ func (s *session) observe(b *batch, c *call, r tool.Result, start time.Time) {
 		s.record(KindWhole, c.id)
 	}
 	step := Step{
-		Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: c.tool, Class: c.spec.Class, Source: r.Source, Arguments: s.h.redact.Text(c.given),
-		OK: r.OK, ErrorKind: r.ErrorKind, Content: content, Start: start, End: end,
+		Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: s.h.redact.Text(trace.ValidText(c.tool)), Class: c.spec.Class, Source: r.Source,
+		Arguments: s.h.redact.Text(trace.ValidText(c.given)),
+		OK:        r.OK, ErrorKind: r.ErrorKind, Content: content, Start: start, End: end,
 	}
 	s.ids[c.id] = len(s.steps)
 	s.steps = append(s.steps, step)

@@ -50,7 +50,7 @@ func TestNumbersStandOrDoNot(t *testing.T) {
 		{"8７ %", `{"percent":87}`, true}, // a full-width digit
 		{"version 2 at (1,2)", `[1,2]`, true},
 		{"2,5 m", `{"x":2.5}`, true}, // a decimal comma
-		{"100", `{"x":1}`, true},      // the percentage of 1
+		{"100", `{"x":1}`, true},     // the percentage of 1
 		{"0", `{"x":0.4}`, true},
 	} {
 		o := observedIn([]string{x.observed})

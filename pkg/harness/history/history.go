@@ -39,7 +39,7 @@ func (h *History) Assistant(text string, calls []model.Call) {
 	if len(calls) > 0 {
 		m.Calls = make([]model.Call, len(calls))
 		for i, c := range calls {
-			c.Arguments = object(c.Arguments)
+			c = model.Call{ID: trace.ValidText(c.ID), Tool: trace.ValidText(c.Tool), Arguments: object(trace.ValidText(c.Arguments))}
 			m.Calls[i] = c
 		}
 	}
@@ -57,6 +57,7 @@ func (h *History) Note(text string) {
 }
 
 func (h *History) append(m model.Message) {
+	m.Content, m.Tool = trace.ValidText(m.Content), trace.ValidText(m.Tool)
 	h.messages = append(h.messages, m)
 	h.size.Messages++
 	h.size.Bytes += uint64(len(m.Content) + len(m.CallID) + len(m.Tool))

@@ -148,9 +148,17 @@ func appendFloat(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
+// ValidText is the text as a record shows it: each byte that is no UTF-8 becomes U+FFFD.
+func ValidText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends a JSON string. Invalid UTF-8 becomes U+FFFD.
+// AppendString appends a JSON string. Each byte that is no UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0

@@ -15,8 +15,7 @@ const (
 
 // Redactor takes secrets out of text and JSON. The zero value and nil know none.
 type Redactor struct {
-	secrets []string
-	forms   [][]byte // as they look inside JSON, longest first
+	forms [][]byte // as they are, and as they look inside JSON; longest first
 }
 
 // NewRedactor knows the given secrets; those shorter than four bytes are ignored.
@@ -24,10 +23,9 @@ func NewRedactor(secrets []string) *Redactor {
 	r := &Redactor{}
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
-		if len(s) < minSecret || slices.Contains(r.secrets, s) {
+		if len(s) < minSecret {
 			continue
 		}
-		r.secrets = append(r.secrets, s)
 		// A secret may stand in a text, in a text inside a text (arguments), and escaped as encoding/json does.
 		once := inner(AppendString(nil, s))
 		twice := inner(AppendString(nil, string(once)))
@@ -41,33 +39,34 @@ func NewRedactor(secrets []string) *Redactor {
 			}
 		}
 	}
-	longer := func(a, b int) int { return b - a }
-	slices.SortStableFunc(r.secrets, func(a, b string) int { return longer(len(a), len(b)) })
-	slices.SortStableFunc(r.forms, func(a, b []byte) int { return longer(len(a), len(b)) })
+	slices.SortStableFunc(r.forms, func(a, b []byte) int { return len(b) - len(a) })
 	return r
 }
 
 func inner(quoted []byte) []byte { return bytes.Trim(quoted, `"`) }
 
-// Text without secrets.
+// Text without secrets, as they are and as JSON writes them.
 func (r *Redactor) Text(s string) string {
-	if r == nil {
+	if !r.Holds(s) {
 		return s
 	}
-	for _, secret := range r.secrets {
-		if strings.Contains(s, secret) {
-			s = strings.ReplaceAll(s, secret, redacted)
-		}
+	for _, form := range r.forms {
+		s = strings.ReplaceAll(s, string(form), redacted)
 	}
 	return s
 }
 
-// Holds says whether a secret is in the text.
+// Holds says whether a secret is in the text, as it is or as JSON writes it.
 func (r *Redactor) Holds(s string) bool {
 	if r == nil {
 		return false
 	}
-	return slices.ContainsFunc(r.secrets, func(secret string) bool { return strings.Contains(s, secret) })
+	for _, form := range r.forms {
+		if strings.Contains(s, string(form)) {
+			return true
+		}
+	}
+	return false
 }
 
 // JSON without secrets: still valid JSON.
