@@ -21,7 +21,7 @@ type job struct {
 	began    time.Duration
 	canceled time.Duration // when the cancel was noticed; negative: not
 	halting  bool          // the cancel is obeyed: it drives no more
-	arrived  bool          // there, and not allowed to say so
+	over     bool          // there or stuck, and not allowed to say so
 	done     chan ending   // takes one without waiting
 }
 
@@ -108,7 +108,7 @@ func (r *Robot) advance() {
 		r.end(action.StatusAborted, nav.FollowerUnknown, "the emergency stop is pressed")
 	case j.halting || j.canceled >= 0 && !r.faults.ignoreCancel:
 		r.halt(j)
-	case !j.arrived:
+	case !j.over:
 		r.drive(j)
 	}
 }
@@ -116,12 +116,12 @@ func (r *Robot) advance() {
 func (r *Robot) drive(j *job) {
 	command, done, err := j.follower.Step(r.sim.Estimate(), r.sim.Odometry().Twist, r.sim.SpeedScaling(), stepSeconds)
 	switch {
+	case (done || err != nil) && j.canceled >= 0:
+		// The cancel was accepted and is ignored: success or failure would be an end by itself.
+		j.over = true
 	case err != nil:
 		code, message := reason(err)
 		r.end(action.StatusAborted, code, message)
-	case done && j.canceled >= 0:
-		// The cancel was accepted and is ignored: success would be an end by itself.
-		j.arrived = true
 	case done:
 		r.end(action.StatusSucceeded, nav.None, "")
 	default:

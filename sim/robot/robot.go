@@ -78,6 +78,12 @@ func (r *Robot) build(o Options) (err error) {
 			return err
 		}
 	}
+	if r.time.simulated {
+		// The node's own clock, with which its action servers stamp, is the one it publishes.
+		if err := r.SetParameter(param.UseSimTime, true); err != nil {
+			return err
+		}
+	}
 	for _, name := range r.params.server.UnusedOverrides() {
 		r.node.Logger().Warn("no such parameter", "name", name)
 	}

@@ -1,8 +1,10 @@
 package world_test
 
 import (
+	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
@@ -232,4 +234,35 @@ func crosses(a, b world.Pose, into world.Box) bool {
 		}
 	}
 	return false
+}
+
+func TestDocumentationHasTheWorldsNumbers(t *testing.T) {
+	text, err := os.ReadFile("../../docs/sim.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world.Default()
+	want := []string{fmt.Sprintf("%.2f m; `base_link`", w.Robot.Radius), fmt.Sprintf("| %.1f m/s, %.1f rad/s;", w.Robot.Limits.Linear, w.Robot.Limits.Angular)}
+	for _, p := range w.Places {
+		want = append(want, fmt.Sprintf("| %s | %.2f | %.2f | %.3f |", p.Name, p.Pose.X, p.Pose.Y, p.Pose.Yaw))
+	}
+	corners := func(name string, b world.Box) string {
+		return fmt.Sprintf("| %s | %.2f, %.2f | %.2f, %.2f |", name, b.MinX, b.MinY, b.MaxX, b.MaxY)
+	}
+	for _, o := range w.Obstacles() {
+		if !strings.HasSuffix(o.Name, "wall") || o.Name == "inner wall" {
+			want = append(want, corners(o.Name, o.Box))
+		}
+	}
+	for _, z := range w.Zones {
+		want = append(want, corners(z.Name, z.Box))
+	}
+	for _, o := range w.Objects {
+		want = append(want, fmt.Sprintf("| %s | %.2f | %.2f | %.3f | %.2f |", o.Name, o.X, o.Y, o.Z, o.Size))
+	}
+	for _, line := range want {
+		if !strings.Contains(string(text), line) {
+			t.Errorf("docs/sim.md does not say %q", line)
+		}
+	}
 }
