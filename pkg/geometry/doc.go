@@ -1,10 +1,13 @@
 // Package geometry validates commands before they are published, on gonum.
 //
-//   - spatial: poses, twists, quaternions and transforms
+//   - spatial: poses, twists, quaternions, transforms; planar motions, polygons, footprints
 //   - tf: a transform buffer with staleness
-//   - grid: occupancy grids, footprints
-//   - zone: workspace, keep-in and keep-out zones
+//   - grid: occupancy grids, filled footprints, swept paths
+//   - zone: workspace, keep-out and speed zones
+//   - limits: velocities and accelerations of a base
 //   - validate: one entry, a command and a world in, a report of findings out
 //
-// It imports no ROS. Lengths are metres, angles radians, frames REP-105's.
+// The package itself has what all of them share: Finding, the names of the rules, and the form of numbers that JSON lacks.
+//
+// It imports no ROS. Lengths are metres, angles radians, times nanoseconds of ROS time, frames REP-105's.
 package geometry

@@ -164,6 +164,17 @@ func (g *Grid) lowerBound(n *nearness, cx, cy float64) float64 {
 	return (float64(n.least[y/block*n.width+x/block]) - math.Sqrt2) * g.resolution
 }
 
+// Reach is a distance, in metres, by which every point of the footprint may surely move from a pose without meeting a blocked cell or
+// the grid's edge; 0 where nothing is sure, or the grid is not prepared. It takes constant time.
+func (g *Grid) Reach(fp spatial.Footprint, p spatial.Pose2, margin float64) float64 {
+	n := g.near.Load()
+	if n == nil || !g.sane(fp, p, margin) {
+		return 0
+	}
+	cx, cy := g.cells(p.X, p.Y)
+	return max(g.lowerBound(n, cx, cy)-fp.OuterRadius()-math.Sqrt2*max(margin, 0), 0)
+}
+
 // Clearance is the exact distance in metres from a point (in the grid's frame) to the nearest blocked cell's area or the grid's edge; 0
 // inside a blocked cell and off the grid.
 func (g *Grid) Clearance(p r2.Vec) float64 {

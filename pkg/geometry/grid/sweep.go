@@ -10,8 +10,8 @@ import (
 // may be refused (never the other way round).
 const Step = 1e-3
 
-// maxStepShare bounds the number of steps of very long motions: their least step is this share of the way.
-const maxStepShare = 1e-5
+// StepShare bounds the number of steps of very long motions: their least step is at least this share of the way.
+const StepShare = 1e-5
 
 // Sweep checks the filled footprint along a whole motion (in the grid's frame). It is free when the footprint keeps margin from
 // every blocked cell at every point in between; else u is where it stops being so, in [0, 1].
@@ -24,7 +24,7 @@ func (g *Grid) Sweep(fp spatial.Footprint, m spatial.Motion, margin float64) (fr
 	if !g.sane(fp, m.From, margin) || !spatial.Finite(travel) {
 		return false, 0
 	}
-	least := max(Step, travel*maxStepShare)
+	least := max(Step, travel*StepShare)
 	step := 4 * g.resolution
 	for {
 		p := m.At(u)

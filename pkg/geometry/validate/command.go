@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"math"
 	"time"
 
 	"agent_node/pkg/geometry/spatial"
@@ -17,14 +18,14 @@ type Stamp struct {
 	Nanosec uint32
 }
 
-// StampOf splits nanoseconds.
+// StampOf splits nanoseconds. A time that a stamp cannot hold becomes the last or first one that it can, which no check lets pass.
 func StampOf(ns int64) Stamp {
-	s := ns / 1e9
-	r := ns % 1e9
+	s := ns / nanosecondsPerSecond
+	r := ns % nanosecondsPerSecond
 	if r < 0 {
-		s, r = s-1, r+1e9
+		s, r = s-1, r+nanosecondsPerSecond
 	}
-	return Stamp{Sec: int32(s), Nanosec: uint32(r)}
+	return Stamp{Sec: int32(min(max(s, math.MinInt32), math.MaxInt32)), Nanosec: uint32(r)}
 }
 
 // Ns is the stamp in nanoseconds.

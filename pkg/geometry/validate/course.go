@@ -80,7 +80,7 @@ func (w *World) judgeZone(z *zone.Zone, st start, c *course, reach *float64, int
 	here := z.Room(w.Footprint, rel.Compose(st.pose))
 	if !(here >= -w.startTolerance()) {
 		*reach = 0
-		return append(into, zoneFinding(z, here, -1, st.pose, "start state: the measured pose"))
+		return append(into, zoneFinding(z, here, -1, "start state: the measured pose "+text(st.pose)+" has the footprint"))
 	}
 	if here >= c.travel {
 		return into // out of reach
@@ -102,7 +102,8 @@ func (w *World) judgeZone(z *zone.Zone, st start, c *course, reach *float64, int
 		s := z.Sweep(w.Footprint, l.motion.In(rel), need)
 		if !s.OK {
 			*reach = min(*reach, s.U)
-			return append(into, zoneFinding(z, s.Room, l.index, l.motion.At(s.U), c.place(l, gone, s.U)))
+			where := fmt.Sprintf("%s, at %s, the way leads the footprint to", c.place(l, gone, s.U), text(l.motion.At(s.U)))
+			return append(into, zoneFinding(z, w.leastRoom(z, l.motion.In(rel), s), l.index, where))
 		}
 		gone += length(l.motion)
 	}
@@ -114,7 +115,7 @@ func length(m spatial.Motion) float64 { return math.Hypot(m.Shift.X, m.Shift.Y) 
 // place words where along the course something is.
 func (c *course) place(l *leg, gone, u float64) string {
 	if c.asked == "rad" {
-		return fmt.Sprintf("after turning %.3f of %.3f rad, the pose", u*l.motion.Turn, l.motion.Turn)
+		return fmt.Sprintf("after turning %.3f of %.3f rad", u*l.motion.Turn, l.motion.Turn)
 	}
 	where := fmt.Sprintf("after %.3f m", gone+u*length(l.motion))
 	if c.asked == "m" {
@@ -123,23 +124,36 @@ func (c *course) place(l *leg, gone, u float64) string {
 	if l.index >= 0 {
 		where += fmt.Sprintf(", on the way to waypoint %d", l.index)
 	}
-	return where + ", the pose"
+	return where
 }
 
-func zoneFinding(z *zone.Zone, room float64, index int, p spatial.Pose2, where string) geometry.Finding {
+// leastRoom looks along the rest of a motion that breaks a zone for how far it does, for the report.
+func (w *World) leastRoom(z *zone.Zone, m spatial.Motion, s zone.Sweep) float64 {
+	const samples = 32
+	least := s.Room
+	for i := range samples + 1 {
+		least = min(least, z.Room(w.Footprint, m.At(s.U+(1-s.U)*float64(i)/samples)))
+	}
+	return least
+}
+
+// zoneFinding words a broken zone. where ends before "0.1 m inside …".
+func zoneFinding(z *zone.Zone, room float64, index int, where string) geometry.Finding {
 	d, margin := room+z.Margin(), z.Margin()
 	if z.Kind() == zone.KeepIn {
-		what := fmt.Sprintf("%s %s has the footprint %s m inside the workspace's edge, limit %s m", where, text(p), geometry.Digits(d, margin), geometry.Digits(margin, d))
+		side := "inside"
 		if d < 0 {
-			what = fmt.Sprintf("%s %s has the footprint %s m outside the workspace, limit %s m inside", where, text(p), geometry.Digits(-d, 0), geometry.Digits(margin, 0))
+			side = "outside"
 		}
-		return geometry.New(geometry.RuleWorkspace, z.Name(), index, d, margin, "m", what)
+		return geometry.New(geometry.RuleWorkspace, z.Name(), index, d, margin, "m",
+			fmt.Sprintf("%s %s m %s the edge of the workspace, limit %s m inside", where, geometry.Digits(math.Abs(d), margin), side, geometry.Digits(margin, d)))
 	}
-	what := fmt.Sprintf("%s %s has the footprint %s m from the keep-out zone, limit %s m", where, text(p), geometry.Digits(d, margin), geometry.Digits(margin, d))
+	side := "from"
 	if d < 0 {
-		what = fmt.Sprintf("%s %s has the footprint %s m inside the keep-out zone, limit %s m from it", where, text(p), geometry.Digits(-d, 0), geometry.Digits(margin, 0))
+		side = "inside"
 	}
-	return geometry.New(geometry.RuleKeepOut, z.Name(), index, d, margin, "m", what)
+	return geometry.New(geometry.RuleKeepOut, z.Name(), index, d, margin, "m",
+		fmt.Sprintf("%s %s m %s the keep-out zone, limit %s m from it", where, geometry.Digits(math.Abs(d), margin), side, geometry.Digits(margin, d)))
 }
 
 func text(p spatial.Pose2) string {
@@ -166,7 +180,7 @@ func (w *World) judgeMap(st start, c *course, reach *float64, into []geometry.Fi
 	if !ok {
 		*reach = 0
 		hit := w.Map.Explain(w.Footprint, here, relaxed)
-		return append(into, w.mapFinding(geometry.RuleMap, hit, here, st.pose, -1, "start state: the measured pose"))
+		return append(into, w.mapFinding(geometry.RuleMap, hit, here, -1, "start state: the measured pose "+text(st.pose)+" has the footprint"))
 	}
 	gone := 0.0
 	for i := range c.legs {
@@ -180,8 +194,10 @@ func (w *World) judgeMap(st start, c *course, reach *float64, into []geometry.Fi
 			*reach = min(*reach, u)
 			p := l.motion.At(u)
 			// The sweep stops just before: what is there is found by looking a little farther.
-			hit := w.Map.Explain(w.Footprint, m.At(u), margin+2*grid.Step)
-			f := w.mapFinding(geometry.RuleSweptPath, hit, m.At(u), p, l.index, c.place(l, gone, u))
+			ahead := 2 * max(grid.Step, m.Travel(w.Footprint.OuterRadius())*grid.StepShare)
+			hit := w.Map.Explain(w.Footprint, m.At(u), margin+ahead)
+			where := fmt.Sprintf("%s, at %s, the way leads the footprint", c.place(l, gone, u), text(p))
+			f := w.mapFinding(geometry.RuleSweptPath, hit, m.At(u), l.index, where)
 			switch c.asked {
 			case "m":
 				f.Value, f.Limit = c.total, u*length(l.motion)
@@ -207,10 +223,10 @@ func (w *World) startMargin(here spatial.Pose2) (margin float64, ok bool) {
 	return -inset, false
 }
 
-func (w *World) mapFinding(rule string, hit grid.Hit, onMap, p spatial.Pose2, index int, where string) geometry.Finding {
+func (w *World) mapFinding(rule string, hit grid.Hit, onMap spatial.Pose2, index int, where string) geometry.Finding {
 	room := w.Map.Room(w.Footprint, onMap)
 	var what strings.Builder
-	fmt.Fprintf(&what, "%s %s has the footprint on %s", where, text(p), hit.Cause)
+	fmt.Fprintf(&what, "%s on %s", where, hit.Cause)
 	if hit.Cause == grid.CauseOccupied || hit.Cause == grid.CauseUnknown {
 		fmt.Fprintf(&what, " at (%.3f m, %.3f m) in %s", hit.At.X, hit.At.Y, w.Map.Frame())
 	}
@@ -231,7 +247,7 @@ func (w *World) standing(p spatial.Pose2, height float64, index int, where strin
 				continue
 			}
 			if room := z.Room(w.Footprint, rel.Compose(p)); !(room >= 0) {
-				into = append(into, zoneFinding(z, room, index, p, where))
+				into = append(into, zoneFinding(z, room, index, where+" "+text(p)+" has the footprint"))
 			}
 		}
 	}
@@ -244,7 +260,7 @@ func (w *World) standing(p spatial.Pose2, height float64, index int, where strin
 		return into
 	}
 	if onMap := rel.Compose(p); !w.Map.Free(w.Footprint, onMap, w.MapMargin) {
-		into = append(into, w.mapFinding(geometry.RuleMap, w.Map.Explain(w.Footprint, onMap, w.MapMargin), onMap, p, index, where))
+		into = append(into, w.mapFinding(geometry.RuleMap, w.Map.Explain(w.Footprint, onMap, w.MapMargin), onMap, index, where+" "+text(p)+" has the footprint"))
 	}
 	return into
 }

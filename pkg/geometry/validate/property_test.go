@@ -227,7 +227,7 @@ func BenchmarkCheckTwist(b *testing.B) {
 		name  string
 		at    spatial.Pose2
 		frame string
-	}{{"open/map", spatial.Pose2{X: -3, Y: -1}, "map"}, {"open/odom", spatial.Pose2{X: -3, Y: -1}, "odom"}, {"near-wall/map", spatial.Pose2{Y: 2.3}, "map"}} {
+	}{{"open/map", spatial.Pose2{X: -2, Y: -1}, "map"}, {"open/odom", spatial.Pose2{X: -2, Y: -1}, "odom"}, {"near-wall/map", spatial.Pose2{Y: 2.55}, "map"}} {
 		b.Run(c.name, func(b *testing.B) {
 			w := world(c.at)
 			w.Map.Prepare()
@@ -235,7 +235,7 @@ func BenchmarkCheckTwist(b *testing.B) {
 			if c.frame == "odom" {
 				w.State.Frame, w.State.Pose = "odom", odom.Inverse().Compose(c.at).Pose()
 			}
-			t := twist(0.3, 0.2)
+			t := twist(0.3, -0.2)
 			b.ReportAllocs()
 			for b.Loop() {
 				if len(validate.CheckTwist(t, w, buf)) > 0 {

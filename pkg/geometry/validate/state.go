@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -71,7 +72,8 @@ func finitePose(p spatial.Pose, subject string, index int, into []geometry.Findi
 
 func quaternionFinding(err error, subject string, index int) geometry.Finding {
 	norm := math.NaN()
-	if e, ok := err.(*spatial.QuaternionError); ok { //nolint:errorlint // CheckQuaternion gives it bare
+	var e *spatial.QuaternionError
+	if errors.As(err, &e) {
 		norm = e.Norm
 	}
 	return geometry.New(geometry.RuleQuaternion, subject, index, norm, spatial.NormTolerance, "",

@@ -9,7 +9,6 @@ import (
 
 	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/grid"
-	"agent_node/pkg/geometry/limits"
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/geometry/zone"
@@ -344,74 +343,6 @@ func TestStartState(t *testing.T) {
 	}
 }
 
-func TestTwistsAreJudgedByWhereTheyLead(t *testing.T) {
-	slow := func(w *validate.World) {
-		w.Zones = []*zone.Zone{must(zone.New(zone.Config{Name: "school", Kind: zone.Speed, Frame: "map", Shape: must(zone.Circle(v(0, 0), 1)), MaxLinear: 0.2, MaxAngular: 0.5}))}
-	}
-	for _, tc := range []struct {
-		name   string
-		at     spatial.Pose2
-		cmd    validate.Twist
-		change func(*validate.World)
-		want   string
-	}{
-		{"in the open", spatial.Pose2{}, twist(0.5, 0), nil, ""},
-		{"towards the wall, room to stop", spatial.Pose2{Y: 2, Yaw: math.Pi / 2}, twist(0.5, 0), nil, ""},
-		{"towards the wall, too close", spatial.Pose2{Y: 2.3, Yaw: math.Pi / 2}, twist(0.5, 0), nil, "swept path"},
-		{"slower", spatial.Pose2{Y: 2.3, Yaw: math.Pi / 2}, twist(0.2, 0), nil, ""},
-		{"away from it", spatial.Pose2{Y: 2.6, Yaw: -math.Pi / 2}, twist(0.5, 0), nil, ""},
-		{"for longer", spatial.Pose2{Y: 2, Yaw: math.Pi / 2}, validate.Twist{Twist: twist(0.5, 0).Twist, Duration: 2 * time.Second}, nil, "swept path"},
-		{"for ever", spatial.Pose2{}, validate.Twist{Twist: twist(0.5, 0).Twist, Duration: math.MaxInt64}, nil, "range"},
-		{"for less than nothing", spatial.Pose2{}, validate.Twist{Twist: twist(0.5, 0).Twist, Duration: -1}, nil, "range"},
-		{"towards the zone", spatial.Pose2{X: 1, Y: 1}, twist(0.5, 0), nil, "keep-out"},
-		{"curving away from it", spatial.Pose2{X: 1, Y: 1, Yaw: math.Pi / 2}, twist(0.3, 1), nil, ""},
-		{"another frame", spatial.Pose2{}, validate.Twist{Twist: twist(0.1, 0).Twist, Frame: "map"}, nil, "frame"},
-		{"the base frame", spatial.Pose2{}, validate.Twist{Twist: twist(0.1, 0).Twist, Frame: "base_link"}, nil, ""},
-		{"stamped in the past", spatial.Pose2{}, validate.Twist{Twist: twist(0.1, 0).Twist, Stamp: validate.Stamp{Sec: 1}}, nil, "stamp"},
-		{"through a speed zone", spatial.Pose2{}, twist(0.3, 0.6), slow, "speed zone, speed zone"},
-		{"slow enough for it", spatial.Pose2{}, twist(0.2, 0.5), slow, ""},
-		{"entering it", spatial.Pose2{X: -1.3}, twist(0.3, 0), slow, "speed zone"},
-		{"leaving it behind", spatial.Pose2{X: -1.3, Yaw: math.Pi}, twist(0.3, 0), slow, ""},
-		{"a jump in speed within a stream", spatial.Pose2{}, twist(0.5, 0), func(w *validate.World) {
-			w.Limits.Accel, w.Previous, w.PreviousStamp = 1, &spatial.Twist{}, w.Now-int64(50*time.Millisecond)
-		}, "acceleration"},
-		{"no limits", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.Limits = nil }, "limits"},
-		{"NaN limits", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.Limits = &limits.Base{Forward: math.NaN()} }, "limits"},
-		{"no footprint", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.Footprint = spatial.Footprint{} }, "footprint"},
-		{"no fixed frame", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.Frame = "" }, "frame"},
-		{"a zone that is nil", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.Zones = []*zone.Zone{nil} }, "keep-out"},
-		{"a workspace that keeps out", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.Workspace = w.Zones }, "workspace"},
-		{"NaN margin", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.MapMargin = math.NaN() }, "limits"},
-		{"NaN odometry", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.State.Twist.Linear.X = math.NaN() }, "finite"},
-		{"NaN pose", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.State.Pose.Position.X = math.NaN() }, "finite"},
-		{"zero quaternion measured", spatial.Pose2{}, twist(0.1, 0), func(w *validate.World) { w.State.Pose.Orientation = quat.Number{} }, "unit quaternion"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			w := world(tc.at)
-			if tc.change != nil {
-				tc.change(w)
-			}
-			r := validate.Validate(tc.cmd, w)
-			expect(t, r, tc.want)
-			if r.Nearest != nil {
-				expect(t, validate.Validate(r.Nearest, w), "")
-			}
-		})
-	}
-}
-
-func TestClampedTwistIsOfferedOnTheSameCurve(t *testing.T) {
-	r := validate.Validate(twist(1, 0.5), world(spatial.Pose2{}))
-	if n, ok := r.Nearest.(validate.Twist); !ok || math.Abs(n.Twist.Linear.X-0.5) > 1e-12 || math.Abs(n.Twist.Angular.Z-0.25) > 1e-12 {
-		t.Errorf("%+v", r.Nearest)
-	}
-	// Towards the wall, the same twist slower.
-	r = validate.Validate(twist(0.5, 0), world(spatial.Pose2{Y: 2.3, Yaw: math.Pi / 2}))
-	if n, ok := r.Nearest.(validate.Twist); !ok || n.Twist.Linear.X < 0.2 || n.Twist.Linear.X >= 0.5 {
-		t.Errorf("%+v", r.Nearest)
-	}
-}
-
 func TestStopPassesInEveryWorld(t *testing.T) {
 	broken := world(spatial.Pose2{X: 2, Y: 1})
 	broken.State, broken.Limits, broken.Map, broken.TF, broken.Frame = validate.State{}, nil, nil, nil, ""
@@ -484,50 +415,5 @@ func TestNoNumberMayBeNaNOrInfinite(t *testing.T) {
 				t.Errorf("%+v: offers %+v", c(x), r.Nearest)
 			}
 		}
-	}
-}
-
-func TestInFlight(t *testing.T) {
-	moving := func(x, w float64) spatial.Twist { return twist(x, w).Twist }
-	for _, tc := range []struct {
-		name   string
-		at     spatial.Pose2
-		twist  spatial.Twist
-		change func(*validate.World, *validate.State)
-		want   string
-	}{
-		{"at rest", spatial.Pose2{}, moving(0, 0), nil, ""},
-		{"on its way", spatial.Pose2{}, moving(0.5, 0.3), nil, ""},
-		{"noise over the limit", spatial.Pose2{}, moving(0.56, 0), nil, ""},
-		{"far over the limit", spatial.Pose2{}, moving(0.7, 0), nil, "linear velocity"},
-		{"spinning", spatial.Pose2{}, moving(0, -2), nil, "angular velocity"},
-		{"sliding sideways", spatial.Pose2{}, spatial.Twist{Linear: r3.Vec{Y: 0.3}}, nil, "linear velocity"},
-		{"stopping distance ends short of the zone", spatial.Pose2{X: 1.08, Y: 1}, moving(0.5, 0), nil, ""},
-		{"stopping distance reaches into the zone", spatial.Pose2{X: 1.2, Y: 1}, moving(0.5, 0), nil, "keep-out"},
-		{"beside the zone, along it", spatial.Pose2{X: 1.24, Y: 1, Yaw: math.Pi / 2}, moving(0.5, 0), nil, ""},
-		{"in the zone", spatial.Pose2{X: 1.5, Y: 1}, moving(0, 0), nil, "keep-out"},
-		{"leaving the workspace", spatial.Pose2{X: -2.7}, moving(-0.5, 0), func(w *validate.World, _ *validate.State) {
-			w.Workspace = []*zone.Zone{must(zone.New(zone.Config{Name: "hall", Kind: zone.KeepIn, Frame: "map", Shape: must(zone.Box(v(0, 0), v(6, 6), 0))}))}
-		}, "workspace"},
-		{"too fast in a speed zone", spatial.Pose2{}, moving(0.5, 0), func(w *validate.World, _ *validate.State) {
-			w.Zones = []*zone.Zone{must(zone.New(zone.Config{Name: "school", Kind: zone.Speed, Frame: "map", Shape: must(zone.Circle(v(0, 0), 1)), MaxLinear: 0.2}))}
-		}, "speed zone"},
-		{"the wall is the planner's, by default", spatial.Pose2{Y: 2.6, Yaw: math.Pi / 2}, moving(0.5, 0), nil, ""},
-		{"and ours where asked for", spatial.Pose2{Y: 2.6, Yaw: math.Pi / 2}, moving(0.5, 0), func(w *validate.World, _ *validate.State) { w.MapInFlight = true }, "swept path"},
-		{"stale", spatial.Pose2{}, moving(0, 0), func(w *validate.World, _ *validate.State) { w.Now += int64(time.Second) }, "state age"},
-		{"never", spatial.Pose2{}, moving(0, 0), func(_ *validate.World, s *validate.State) { s.Stamp = 0 }, "state age"},
-		{"NaN velocity", spatial.Pose2{}, moving(math.NaN(), 0), nil, "finite"},
-		{"infinite pose", spatial.Pose2{}, moving(0, 0), func(_ *validate.World, s *validate.State) { s.Pose.Position.Y = math.Inf(1) }, "finite"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			w := world(tc.at)
-			s := w.State
-			s.Twist = tc.twist
-			w.State = validate.State{} // not looked at
-			if tc.change != nil {
-				tc.change(w, &s)
-			}
-			expect(t, validate.Report{Findings: validate.InFlight(s, w)}, tc.want)
-		})
 	}
 }

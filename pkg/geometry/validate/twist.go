@@ -48,10 +48,37 @@ func CheckTwist(t Twist, w *World, into []geometry.Finding) []geometry.Finding {
 		return into
 	}
 	applied := max(t.Duration, w.commandTimeout()) + st.age
+	if w.farFromAll(st, w.travel(t.Twist, applied)) {
+		return into
+	}
 	var legs [1 + brakeSteps]leg
 	c := course{legs: w.predict(&legs, st.pose, t.Twist, applied), grace: math.Inf(1)}
 	into, _ = w.judge(st, &c, into)
 	return w.speedZones(st, t.Twist, &c, 1, 0, into)
+}
+
+// travel bounds the way of every point of the footprint while a twist is applied for a time and then braked to rest.
+func (w *World) travel(t spatial.Twist, applied time.Duration) float64 {
+	speed := math.Sqrt(t.Linear.X*t.Linear.X + t.Linear.Y*t.Linear.Y)
+	return w.Limits.StoppingDistance(speed, applied) + w.Footprint.OuterRadius()*w.Limits.StoppingAngle(t.Angular.Z, applied)
+}
+
+// farFromAll reports whether no zone and no blocked cell can be met on a way of that length, wherever it leads. It is quick, and says no when in
+// doubt.
+func (w *World) farFromAll(st start, travel float64) bool {
+	if w.Map != nil {
+		if w.Map.Frame() != w.Frame || !(w.Map.Reach(w.Footprint, st.pose, w.MapMargin) > travel) {
+			return false
+		}
+	}
+	for _, zones := range [...][]*zone.Zone{w.Workspace, w.Zones} {
+		for _, z := range zones {
+			if z.Frame() != w.Frame || !(z.Room(w.Footprint, st.pose) > travel) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // maxDuration of one twist. Nobody can tell where a robot is after more.

@@ -12,8 +12,8 @@ import (
 // it may be refused (never the other way round).
 const Step = 1e-3
 
-// maxStepShare bounds the number of steps of very long motions: their least step is this share of the way.
-const maxStepShare = 1e-5
+// StepShare bounds the number of steps of very long motions: their least step is at least this share of the way.
+const StepShare = 1e-5
 
 // Sweep is what a zone says of a motion.
 type Sweep struct {
@@ -37,7 +37,7 @@ func (z *Zone) Sweep(fp spatial.Footprint, m spatial.Motion, need float64) Sweep
 			return Sweep{OK: true, U: 1, Room: room}
 		}
 	}
-	step := max(Step, travel*maxStepShare)
+	step := max(Step, travel*StepShare)
 	least := math.Inf(1)
 	for u := 0.0; ; {
 		room := z.Room(fp, m.At(u))
