@@ -1,10 +1,7 @@
 package robottools
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,19 +11,27 @@ import (
 	"agent_node/pkg/ros"
 )
 
-// baseActuator is a mobile base: measured by odometry, stopped by zero velocities.
-type baseActuator struct {
+// actuator is what every kind of actuator has in common: its guard, its newest sample, the goal it follows.
+type actuator struct {
 	name    string
 	def     Actuator
 	guard   *guard.Actuator
-	limits  *limits.Base
-	zero    *velocity
 	arrived func(time.Time) time.Time
 
 	mu     sync.Mutex
 	last   guard.Sample
 	seen   bool
-	active *actionRun
+	active goalRun
+}
+
+// goalRun is a goal, or a row of goals, that the actuator follows.
+type goalRun interface{ cancel(epoch guard.Epoch) }
+
+// baseActuator is a mobile base: measured by odometry, stopped by zero velocities.
+type baseActuator struct {
+	actuator
+	limits *limits.Base
+	zero   *velocity
 }
 
 // addActuator makes the guard know a base and feeds it.
@@ -36,7 +41,7 @@ func (r *Robot) addActuator(name string, def Actuator) error {
 	if err != nil {
 		return r.profile.source.errorf(join(at, "limits"), "%v", err)
 	}
-	a := &baseActuator{name: name, def: def, limits: l, arrived: r.arrived}
+	a := &baseActuator{actuator: actuator{name: name, def: def, arrived: r.arrived}, limits: l}
 	if a.zero, err = r.velocityOn(def.Stop.Topic, def.Stop.Type, def.Stop.Frame); err != nil {
 		return r.profile.source.errorf(join(at, "stop"), "%v", err)
 	}
@@ -52,7 +57,7 @@ func (r *Robot) addActuator(name string, def Actuator) error {
 	}
 	r.own(sub)
 	for i, s := range def.Pause {
-		if err := r.watchPause(a, s); err != nil {
+		if err := r.watchPause(&a.actuator, s); err != nil {
 			return r.profile.source.errorf(fmt.Sprintf("%s/pause/%d", at, i), "%v", err)
 		}
 	}
@@ -108,6 +113,11 @@ func (a *baseActuator) odometry(r ros.Received) {
 		},
 		Velocity: []float64{twist.Float("linear.x"), twist.Float("linear.y"), twist.Float("angular.z")},
 	}
+	a.observe(s)
+}
+
+// observe keeps a sample and feeds the guard. The sample's slices are never written again.
+func (a *actuator) observe(s guard.Sample) {
 	if a.arrived != nil {
 		s.Arrived = a.arrived(s.Arrived)
 	}
@@ -118,7 +128,7 @@ func (a *baseActuator) odometry(r ros.Received) {
 }
 
 // latest is the newest sample; its slices are never written again.
-func (a *baseActuator) latest() (guard.Sample, bool) {
+func (a *actuator) latest() (guard.Sample, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.last, a.seen
@@ -128,7 +138,7 @@ func (a *baseActuator) latest() (guard.Sample, bool) {
 func (a *baseActuator) Stop() error { return a.zero.send(0, 0) }
 
 // Cancel implements guard.Driver.
-func (a *baseActuator) Cancel(epoch guard.Epoch) {
+func (a *actuator) Cancel(epoch guard.Epoch) {
 	a.mu.Lock()
 	run := a.active
 	a.mu.Unlock()
@@ -137,199 +147,16 @@ func (a *baseActuator) Cancel(epoch guard.Epoch) {
 	}
 }
 
-func (a *baseActuator) begin(run *actionRun) {
+func (a *actuator) begin(run goalRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.active = run
 }
 
-func (a *baseActuator) end(run *actionRun) {
+func (a *actuator) end(run goalRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.active == run {
 		a.active = nil
 	}
-}
-
-// watchPause listens to one of the robot's own signals of a hold.
-func (r *Robot) watchPause(a *baseActuator, s PauseSource) error {
-	env, err := newEnv()
-	if err != nil {
-		return err
-	}
-	when, err := compile(env, s.When)
-	if err != nil {
-		return err
-	}
-	emergency, err := compile(env, s.EmergencyWhen)
-	if err != nil {
-		return err
-	}
-	source := a.name + "/" + s.Name
-	l, err := listen(r.node, s.Topic, s.Type, func(got reading) {
-		sc := r.constants().with("msg", got.msg.Map())
-		if when != nil {
-			paused, err := when.bool(sc)
-			if err != nil {
-				r.node.Logger().Error("pause signal", "source", source, "error", err)
-				paused = true // what cannot be read is no permission to move
-			}
-			if paused {
-				a.guard.Pause(s.Name)
-			} else {
-				a.guard.Resume(s.Name)
-			}
-		}
-		if emergency != nil {
-			stopped, err := emergency.bool(sc)
-			if err != nil {
-				r.node.Logger().Error("emergency signal", "source", source, "error", err)
-				stopped = true
-			}
-			r.EmergencyInput(source, stopped)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	r.own(l)
-	return nil
-}
-
-// watchCommands sees what others publish on the base's velocity topics.
-func (r *Robot) watchCommands(a *baseActuator) error {
-	sub, err := r.node.CreateSubscription(a.def.Stop.Topic, a.def.Stop.Type, ros.QoS{Depth: 20, Reliability: ros.BestEffort}, func(got ros.Received) {
-		if got.Publisher == "" || r.ours(got.Publisher) {
-			return
-		}
-		name, allowed := r.whoPublishes(a, got.Publisher)
-		if a.guard.State().Owner == "" && allowed {
-			a.guard.Permitted(name)
-			return
-		}
-		a.guard.Foreign(name)
-	})
-	if err != nil {
-		return fmt.Errorf("robottools: %s: %w", a.def.Stop.Topic, err)
-	}
-	r.own(sub)
-	return nil
-}
-
-// ours reports whether a publisher id is one of this node's own velocity publishers.
-func (r *Robot) ours(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, v := range r.velocities {
-		if v.pub.ID() == id {
-			return true
-		}
-	}
-	return false
-}
-
-// whoPublishes names the node behind a publisher id, and whether the profile allows it.
-func (r *Robot) whoPublishes(a *baseActuator, id string) (string, bool) {
-	infos, err := r.node.Graph().Publishers(a.def.Stop.Topic)
-	if err != nil {
-		return id, false
-	}
-	for _, i := range infos {
-		if i.Publisher == id {
-			return i.Node, slices.Contains(a.def.AllowedPublishers, i.Node)
-		}
-	}
-	return id, false
-}
-
-// velocity publishes Twist or TwistStamped on one topic.
-type velocity struct {
-	node    ros.Node
-	pub     ros.Publisher
-	twist   *ros.Type // of the fields that profiles map
-	stamped bool
-	frame   string
-}
-
-// velocityOn shares one publisher per topic, so that a stop and a stream never differ in origin.
-func (r *Robot) velocityOn(topic, typeName, frame string) (*velocity, error) {
-	key := topic + " " + typeName
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if v, ok := r.velocities[key]; ok {
-		return v, nil
-	}
-	twist, err := r.node.Types().Message("geometry_msgs/msg/Twist")
-	if err != nil {
-		return nil, err
-	}
-	pub, err := r.node.CreatePublisher(topic, typeName, ros.DefaultQoS())
-	if err != nil {
-		return nil, err
-	}
-	if frame == "" {
-		frame = r.profile.Frames.Base
-	}
-	v := &velocity{node: r.node, pub: pub, twist: twist, stamped: typeName == "geometry_msgs/msg/TwistStamped", frame: frame}
-	r.velocities[key] = v
-	r.owned = append(r.owned, pub)
-	return v, nil
-}
-
-// send publishes one velocity: m/s forward, rad/s to the left.
-func (v *velocity) send(linear, angular float64) error {
-	m := ros.New(v.pub.Type())
-	t := m
-	if v.stamped {
-		t = m.Msg("twist")
-		m.SetStamp("header.stamp", v.node.Clock().Now())
-		if err := m.Set("header.frame_id", v.frame); err != nil {
-			return err
-		}
-	}
-	if err := t.Set("linear.x", linear); err != nil {
-		return err
-	}
-	if err := t.Set("angular.z", angular); err != nil {
-		return err
-	}
-	return v.pub.Publish(m)
-}
-
-// subscriberPoll is how often a missing subscriber is looked for.
-const subscriberPoll = 50 * time.Millisecond
-
-// waitSubscriber waits until somebody other than this node's own watch listens.
-func (v *velocity) waitSubscriber(ctx context.Context) error {
-	tick := time.NewTicker(subscriberPoll)
-	defer tick.Stop()
-	for {
-		ok, err := v.heard()
-		if err != nil {
-			return err
-		}
-		if ok {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%s: no subscriber: %w", v.pub.Topic(), ros.ErrNotReady)
-		}
-	}
-}
-
-// heard reports whether another node subscribes.
-func (v *velocity) heard() (bool, error) {
-	infos, err := v.node.Graph().Subscriptions(v.pub.Topic())
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", v.pub.Topic(), err)
-	}
-	self := strings.TrimSuffix(v.node.Namespace(), "/") + "/" + v.node.Name()
-	for _, i := range infos {
-		if i.Node != self {
-			return true, nil
-		}
-	}
-	return false, nil
 }
