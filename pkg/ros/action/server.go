@@ -70,7 +70,7 @@ type Server struct {
 // Grace periods of Close, after its handlers.
 const (
 	// answerGrace is for the answers to get_result requests to leave.
-	answerGrace = time.Second
+	answerGrace = 2 * time.Second
 	// askGrace is for clients that have not asked for a result that Close has just made.
 	askGrace = 300 * time.Millisecond
 )
@@ -127,9 +127,13 @@ func (s *Server) open(n names) (err error) {
 		{n.cancelGoal, cancelService, s.serveCancel},
 		{n.sendGoal, s.at.SendGoal, s.serveGoal},
 	} {
+		pace := new(pacer)
 		srv, err := s.node.CreateService(x.name, x.t.Name, func(ctx context.Context, request *ros.Message) (*ros.Message, error) {
 			response := ros.New(x.t.Response)
-			return response, x.f(ctx, request, response)
+			if err := x.f(ctx, request, response); err != nil {
+				return nil, err
+			}
+			return response, pace.wait(ctx)
 		})
 		if err != nil {
 			return err
@@ -142,8 +146,8 @@ func (s *Server) open(n names) (err error) {
 // Close ends the server: new goals are refused, every handle's context ends, and the
 // handlers are waited for until ctx ends. What has not ended by then is aborted with an empty result.
 // Outstanding get_result requests are answered; clients that have not asked yet for a result made
-// meanwhile have a moment to do so. Then the interfaces are taken down. At most about a second
-// passes after the handlers or ctx have ended. A second call waits for the first.
+// meanwhile have a moment to do so. Then the interfaces are taken down. At most about two seconds
+// pass after the handlers or ctx have ended. A second call waits for the first.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closing {

@@ -83,7 +83,7 @@ func TestInstalledHashes(t *testing.T) {
 			if c.Hash != i.Hash {
 				t.Errorf("%s: computed %s, installed %s", name, c.Hash, i.Hash)
 			}
-			if len(i.Texts) != 1+len(i.Description.Referenced) || i.Texts[0].Contents == "" {
+			if len(i.Texts) != 1+len(i.Description.Referenced) || i.Texts[0].Encoding == "implicit" {
 				t.Errorf("%s: texts of %d types", name, len(i.Texts))
 			}
 		}

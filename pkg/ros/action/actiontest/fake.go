@@ -22,6 +22,8 @@ type Fake struct {
 	mu       sync.Mutex
 	cancels  []action.GoalID
 	changed  chan struct{}
+	ctx      context.Context // ends with Close
+	stop     context.CancelFunc
 	status   ros.Publisher
 	services []ros.Service
 	at       *ros.ActionType
@@ -33,6 +35,7 @@ func (f *Fake) Open(node ros.Node, name, typeName string) (err error) {
 		return err
 	}
 	f.changed = make(chan struct{})
+	f.ctx, f.stop = context.WithCancel(context.Background())
 	if f.status, err = node.CreatePublisher(name+"/_action/status", "action_msgs/msg/GoalStatusArray", ros.LatchedQoS()); err != nil {
 		return err
 	}
@@ -51,6 +54,9 @@ func (f *Fake) Open(node ros.Node, name, typeName string) (err error) {
 	} {
 		s, err := node.CreateService(name+"/_action/"+x.name, x.t.Name, func(ctx context.Context, request *ros.Message) (*ros.Message, error) {
 			ros.Waiting(ctx)
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(f.ctx, stop)()
 			response := ros.New(x.t.Response)
 			return response, x.f(ctx, request, response)
 		})
@@ -62,8 +68,10 @@ func (f *Fake) Open(node ros.Node, name, typeName string) (err error) {
 	return nil
 }
 
-// Close takes the server down, whatever its goals do.
+// Close takes the server down, whatever its goals do. Requests that it has not answered stay
+// without an answer.
 func (f *Fake) Close() error {
+	f.stop()
 	var errs []error
 	for _, s := range f.services {
 		errs = append(errs, s.Close())
