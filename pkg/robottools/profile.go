@@ -14,7 +14,7 @@ type Profile struct {
 	// Facts go into the model's system prompt, one line each.
 	Facts       []string            `json:"facts"`
 	Places      map[string]Place    `json:"places"`
-	Objects     []string            `json:"objects"`
+	Objects     map[string]Object   `json:"objects"`
 	Constants   map[string]any      `json:"constants"`
 	Permissions map[string]string   `json:"permissions"`
 	Actuators   map[string]Actuator `json:"actuators"`
@@ -38,6 +38,21 @@ type Place struct {
 	X   float64 `json:"x"`
 	Y   float64 `json:"y"`
 	Yaw float64 `json:"yaw"`
+	// Surface is where objects of the place lie; nil: none do.
+	Surface *Surface `json:"surface"`
+}
+
+// Surface is a level area, its sides along the map's axes, m.
+type Surface struct {
+	Min [2]float64 `json:"min"`
+	Max [2]float64 `json:"max"`
+	Z   float64    `json:"z"`
+}
+
+// Object is what is on record of an object before it is seen.
+type Object struct {
+	// Place where it usually is; empty: not known.
+	Place string `json:"place"`
 }
 
 // Actuator is something that moves.
@@ -120,6 +135,14 @@ type World struct {
 	Workspace  []Zone  `json:"workspace"`
 	KeepOut    []Zone  `json:"keep_out"`
 	SpeedZones []Zone  `json:"speed_zones"`
+	// Detections is where objects are seen.
+	Detections Detections `json:"detections"`
+}
+
+// Detections is a vision_msgs/msg/Detection3DArray topic.
+type Detections struct {
+	Topic string `json:"topic"`
+	Type  string `json:"type"`
 }
 
 // MapSource is a nav_msgs/msg/OccupancyGrid topic; without a topic no map is checked.

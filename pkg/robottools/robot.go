@@ -38,6 +38,7 @@ type Robot struct {
 	profile   *Profile
 	guard     *guard.Guard
 	world     *worldView
+	objects   *objectMemory
 	actuators map[string]*baseActuator
 	tools     []tool.Tool
 	wait      time.Duration
@@ -78,6 +79,9 @@ func New(cfg Config) (*Robot, error) {
 func (r *Robot) bind() error {
 	var err error
 	if r.world, err = newWorld(r.node, r.profile); err != nil {
+		return err
+	}
+	if r.objects, err = newObjects(r.world, r.profile); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.profile.Actuators)) {
@@ -143,6 +147,7 @@ func (r *Robot) Close() error {
 	for _, c := range slices.Backward(owned) {
 		all = append(all, c.Close())
 	}
+	all = append(all, r.objects.close())
 	if r.world != nil {
 		all = append(all, r.world.close())
 	}
@@ -187,10 +192,7 @@ func (r *Robot) constants() scope {
 	for name, p := range r.profile.Places {
 		places[name] = map[string]any{"x": p.X, "y": p.Y, "yaw": p.Yaw}
 	}
-	objects := make([]any, len(r.profile.Objects))
-	for i, o := range r.profile.Objects {
-		objects[i] = o
-	}
+	objects := r.objects.scope(r.node.Clock().Now())
 	c := r.profile.Constants
 	if c == nil {
 		c = map[string]any{}
@@ -259,7 +261,7 @@ func (r *Robot) Facts() string {
 		fmt.Fprintf(&b, "Places: %s.\n", strings.Join(slices.Sorted(maps.Keys(p.Places)), ", "))
 	}
 	if len(p.Objects) > 0 {
-		fmt.Fprintf(&b, "Objects: %s.\n", strings.Join(p.Objects, ", "))
+		fmt.Fprintf(&b, "Objects: %s.\n", strings.Join(slices.Sorted(maps.Keys(p.Objects)), ", "))
 	}
 	for _, f := range p.Facts {
 		b.WriteString(f + "\n")
