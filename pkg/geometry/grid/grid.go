@@ -62,6 +62,19 @@ type Grid struct {
 	near atomic.Pointer[nearness]
 }
 
+// PlanarOrigin reads a map's origin from a message: the quaternion must be a rotation and, within 1e-3 rad, about z alone.
+func PlanarOrigin(p spatial.Pose) (spatial.Pose2, error) {
+	q, _, err := spatial.CheckQuaternion(p.Orientation)
+	if err != nil {
+		return spatial.Pose2{}, fmt.Errorf("%w: origin: %w", ErrGrid, err)
+	}
+	if tilt := spatial.Tilt(q); !(tilt <= 1e-3) {
+		return spatial.Pose2{}, fmt.Errorf("%w: origin is tilted by %g rad, limit 0.001 rad", ErrGrid, tilt)
+	}
+	p.Orientation = q
+	return p.Planar(), nil
+}
+
 // New checks a map and makes a grid of it. Errors wrap ErrGrid and name field, value and limit.
 func New(cfg Config) (*Grid, error) {
 	bad := func(format string, a ...any) (*Grid, error) {

@@ -10,6 +10,7 @@ import (
 	"agent_node/pkg/geometry/grid"
 	"agent_node/pkg/geometry/spatial"
 
+	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r2"
 	"pgregory.net/rapid"
 )
@@ -69,6 +70,21 @@ func TestBadMapsAreRefused(t *testing.T) {
 		if _, err := grid.New(c); !errors.Is(err, grid.ErrGrid) || !strings.Contains(err.Error(), tc.says) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
+	}
+}
+
+func TestPlanarOrigin(t *testing.T) {
+	p := spatial.Pose2{X: 1, Y: 2, Yaw: 3}
+	if got, err := grid.PlanarOrigin(p.Pose()); err != nil || math.Abs(got.X-p.X)+math.Abs(got.Y-p.Y)+math.Abs(got.Yaw-p.Yaw) > 1e-12 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := grid.PlanarOrigin(spatial.Pose{}); !errors.Is(err, grid.ErrGrid) || !errors.Is(err, spatial.ErrZeroNorm) {
+		t.Errorf("zero quaternion: %v", err)
+	}
+	tilted := p.Pose()
+	tilted.Orientation = quat.Number{Real: math.Cos(0.1), Imag: math.Sin(0.1)}
+	if _, err := grid.PlanarOrigin(tilted); !errors.Is(err, grid.ErrGrid) {
+		t.Errorf("tilted: %v", err)
 	}
 }
 

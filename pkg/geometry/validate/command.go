@@ -39,7 +39,8 @@ type Twist struct {
 	Twist spatial.Twist
 	Frame string // empty or the base frame: a body twist; anything else is refused
 	Stamp Stamp
-	// Duration for which it will be applied before it ends or is checked again; 0: World.CommandTimeout.
+	// Duration for which it will be applied before it ends or is checked again: in a stream that checks each twist, the time between
+	// two of them. 0: World.CommandTimeout, the time for which it goes on if nobody says anything any more.
 	Duration time.Duration
 }
 

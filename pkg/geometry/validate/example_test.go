@@ -30,6 +30,6 @@ func ExampleValidate() {
 	fmt.Println(r.Valid(), r.Findings[0])
 	// Output:
 	// false keep-out: stairs after 1.150 m of 2.000 m, at (1.150 m, 0.000 m, 0.000 rad), the way leads the footprint to 0.75 m inside the keep-out zone, limit 0.1 m from it
-	// nearest: {Distance:1.12 Speed:0}
+	// nearest: {Distance:1.1 Speed:0}
 	// false linear velocity: linear.x is 0.6 m/s, limit 0.5 m/s
 }

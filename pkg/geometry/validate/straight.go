@@ -60,7 +60,7 @@ func (w *World) drive(d Drive) Report {
 	var reach float64
 	r.Findings, reach = w.straight("m", math.Abs(d.Distance), func(from spatial.Pose2) spatial.Motion { return m(from, d.Distance) })
 	if len(r.Findings) > 0 {
-		if near := shortened(d.Distance, reach, 0.02, 0.01); near != 0 {
+		if near := shortened(d.Distance, reach); near != 0 {
 			f, _ := w.straight("m", math.Abs(near), func(from spatial.Pose2) spatial.Motion { return m(from, near) })
 			if len(f) == 0 {
 				r.Nearest = Drive{Distance: near, Speed: d.Speed}
@@ -84,7 +84,7 @@ func (w *World) turn(t Turn) Report {
 	var reach float64
 	r.Findings, reach = w.straight("rad", math.Abs(t.Angle), func(from spatial.Pose2) spatial.Motion { return spatial.Rotation(from, t.Angle) })
 	if len(r.Findings) > 0 {
-		if near := shortened(t.Angle, reach, 0.05, 0.01); near != 0 {
+		if near := shortened(t.Angle, reach); near != 0 {
 			f, _ := w.straight("rad", math.Abs(near), func(from spatial.Pose2) spatial.Motion { return spatial.Rotation(from, near) })
 			if len(f) == 0 {
 				r.Nearest = Turn{Angle: near, Speed: t.Speed}
@@ -104,11 +104,14 @@ func (w *World) straight(unit string, total float64, motion func(from spatial.Po
 	return w.judge(st, &c, f)
 }
 
-// shortened is the part of v that is free, less a reserve, in whole grains; 0 when nothing worth proposing is left.
-func shortened(v, reach, reserve, grain float64) float64 {
-	free := math.Abs(v)*reach - reserve
-	free = math.Floor(free/grain) * grain
-	if !(free >= 2*grain) {
+// reserve is kept, in metres or radians, when less is proposed than was asked: a base overshoots a little.
+const reserve = 0.05
+
+// shortened is the part of v that is free, less the reserve, in whole hundredths; 0 when nothing worth proposing is left.
+func shortened(v, reach float64) float64 {
+	// A sweep stops up to a millimetre early.
+	free := math.Floor((math.Abs(v)*reach-reserve+1e-3)*100) / 100
+	if !(free >= 0.02) {
 		return 0
 	}
 	return math.Copysign(free, v)

@@ -15,7 +15,7 @@ import (
 //
 // A zero twist passes in every world: it is how things stop. Any other must be finite, a body twist, within the limits, and
 // change no faster than they allow; and the footprint must stay clear of zones and blocked cells while the twist is applied from the measured
-// pose for its duration (at least the command timeout) and the base then brakes.
+// pose for its duration (by default the command timeout) and the base then brakes.
 func CheckTwist(t Twist, w *World, into []geometry.Finding) []geometry.Finding {
 	n := len(into)
 	if into = limits.CheckFinite(t.Twist, into); len(into) > n || t.Twist.IsZero() {
@@ -47,7 +47,7 @@ func CheckTwist(t Twist, w *World, into []geometry.Finding) []geometry.Finding {
 	if len(into) > n {
 		return into
 	}
-	applied := max(t.Duration, w.commandTimeout()) + st.age
+	applied := or(t.Duration, w.commandTimeout()) + st.age
 	if w.farFromAll(st, w.travel(t.Twist, applied)) {
 		return into
 	}
@@ -67,7 +67,10 @@ func (w *World) travel(t spatial.Twist, applied time.Duration) float64 {
 // doubt.
 func (w *World) farFromAll(st start, travel float64) bool {
 	if w.Map != nil {
-		if w.Map.Frame() != w.Frame || !(w.Map.Reach(w.Footprint, st.pose, w.MapMargin) > travel) {
+		if w.Map.Frame() != w.Frame {
+			return false
+		}
+		if !(w.Map.Reach(w.Footprint, st.pose, w.MapMargin) > travel) && !w.Map.Free(w.Footprint, st.pose, w.MapMargin+travel) {
 			return false
 		}
 	}

@@ -80,3 +80,29 @@ func TestClampedTwistIsOfferedOnTheSameCurve(t *testing.T) {
 		t.Errorf("%+v", r.Nearest)
 	}
 }
+
+// TestStreamOfAValidatedDriveIsNotStopped: whoever drives what was validated (or proposed), braking in time and checking each twist for
+// its period, arrives.
+func TestStreamOfAValidatedDriveIsNotStopped(t *testing.T) {
+	const tick = 50 * time.Millisecond
+	start := spatial.Pose2{Y: 1.5, Yaw: math.Pi / 2}
+	offer, ok := validate.Validate(validate.Drive{Distance: 5}, world(start)).Nearest.(validate.Drive)
+	if !ok || offer.Distance != 1.1 {
+		t.Fatalf("offered %+v", offer)
+	}
+	gone, v := 0.0, 0.0
+	for gone < offer.Distance-0.005 {
+		w := world(spatial.Pose2{Y: start.Y + gone, Yaw: start.Yaw})
+		w.State.Stamp -= int64(tick) // measured a tick ago; the pose is kinder than the truth by that
+		w.Limits.Accel = 0.8
+		want := math.Max(math.Sqrt(2*0.8*w.Limits.Decel*(offer.Distance-gone)), 0.02)
+		next := w.Limits.Ramp(twist(v, 0).Twist, twist(math.Min(want, w.Limits.Forward), 0).Twist, tick)
+		prev := twist(v, 0).Twist
+		w.Previous, w.PreviousStamp = &prev, w.Now-int64(tick)
+		if f := validate.CheckTwist(validate.Twist{Twist: next, Duration: tick}, w, nil); len(f) > 0 {
+			t.Fatalf("after %.3f m at %.3f m/s: %v", gone, next.Linear.X, f)
+		}
+		v = next.Linear.X
+		gone += v * tick.Seconds()
+	}
+}
