@@ -1,0 +1,633 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var start = time.Date(2026, 3, 1, 9, 30, 12, 345678901, time.UTC)
+
+func event(i int) Event {
+	var f Fields
+	return Event{Time: start.Add(time.Duration(i) * time.Millisecond), Kind: "observation", CallID: fmt.Sprintf("call_%d", i), Phase: "observe", State: "awaiting_tool",
+		Data: f.Reset().Int("i", int64(i)).String("content", "ä\n\u2028\"\\").JSON()}
+}
+
+// written is a log of n events and an end.
+func written(t testing.TB, n int) []byte {
+	t.Helper()
+	m := &Memory{}
+	l, err := m.Open("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if err := l.Append(event(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(l.Append(Event{Time: start, Kind: KindEnd}), l.Flush(t.Context()), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return m.Bytes("s1")
+}
+
+func TestRecordIsReadAsWritten(t *testing.T) {
+	b := written(t, 300)
+	ev, rep, err := Events(bytes.NewReader(b))
+	if err != nil || !rep.OK() || !rep.Complete || rep.Torn != nil || rep.Session != "s1" || rep.Events != 301 {
+		t.Fatalf("%v %+v", err, rep)
+	}
+	for i, e := range ev[:300] {
+		want := event(i)
+		if e.Seq != uint64(i+1) || !e.Time.Equal(want.Time) || e.Kind != want.Kind || e.CallID != want.CallID || e.Phase != want.Phase || e.State != want.State {
+			t.Fatalf("event %d is %+v", i, e)
+		}
+		var d struct {
+			I       int
+			Content string
+		}
+		if err := json.Unmarshal(e.Data, &d); err != nil || d.I != i || d.Content != "ä\n\u2028\"\\" {
+			t.Fatalf("data %s: %v", e.Data, err)
+		}
+	}
+	if bytes.Count(b, []byte("\n")) != 301 || bytes.Contains(b, []byte("\u2028")) {
+		t.Fatal("a line is no line")
+	}
+}
+
+// Any changed byte is noticed.
+func TestTamperingIsNoticed(t *testing.T) {
+	b := written(t, 5)
+	rapid.Check(t, func(t *rapid.T) {
+		c := bytes.Clone(b)
+		at := rapid.IntRange(0, len(c)-2).Draw(t, "at") // the last newline alone may be missing
+		by := rapid.Byte().Draw(t, "by")
+		if c[at] == by {
+			t.Skip("unchanged")
+		}
+		c[at] = by
+		rep, err := Verify(bytes.NewReader(c))
+		if err == nil && rep.OK() && rep.Torn == nil {
+			t.Fatalf("byte %d changed from %q to %q: %+v", at, b[at], by, rep)
+		}
+	})
+}
+
+func TestGapsAndStrangers(t *testing.T) {
+	lines := bytes.SplitAfter(written(t, 5), []byte("\n"))
+	lines = lines[:len(lines)-1]
+	join := func(i ...int) []byte {
+		var b []byte
+		for _, x := range i {
+			b = append(b, lines[x]...)
+		}
+		return b
+	}
+	other := func() []byte {
+		m := &Memory{}
+		l, err := m.Open("s2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Append(event(0)); err != nil {
+			t.Fatal(err)
+		}
+		return m.Bytes("s2")
+	}()
+	for name, x := range map[string]struct {
+		b     []byte
+		words string
+	}{
+		"a line is missing":            {join(0, 1, 3, 4, 5), "number 4 follows 2"},
+		"the first line is missing":    {join(1, 2, 3, 4, 5), "number 2 follows 0"},
+		"two lines change places":      {join(0, 2, 1, 3, 4, 5), "number 3 follows 1"},
+		"a line comes twice":           {join(0, 1, 1, 2, 3, 4, 5), "number 2 follows 2"},
+		"a line of another session":    {append(join(0, 1), other...), `session "s2" in the log of "s1"`},
+		"a line that is no record":     {append(append(join(0), "hello\n"...), join(1, 2, 3, 4, 5)...), "no record"},
+		"something behind the end":     {join(0, 1, 2, 3, 4, 5, 5), "behind the end"},
+		"a record without its hash":    {append(join(0), `{"seq":2,"time":"2026-03-01T09:30:12Z","session":"s1","kind":"x","data":{},"prev":""}`+"\n"...), "does not end with its hash"},
+		"a content changed in a space": {bytes.Replace(join(0, 1, 2, 3, 4, 5), []byte(`"i":2`), []byte(`"i": 2`), 1), "was changed"},
+	} {
+		rep, err := Verify(bytes.NewReader(x.b))
+		if err != nil || rep.OK() || !strings.Contains(fmt.Sprint(rep.Problems), x.words) {
+			t.Errorf("%s: %v %+v", name, err, rep)
+		}
+	}
+	rep, err := Verify(bytes.NewReader(join(0, 1, 2)))
+	if err != nil || !rep.OK() || rep.Complete {
+		t.Errorf("cut at a line: %v %+v", err, rep)
+	}
+	if rep, err := Verify(bytes.NewReader(nil)); err != nil || !rep.OK() || rep.Complete || rep.Events != 0 {
+		t.Errorf("empty: %v %+v", err, rep)
+	}
+}
+
+// Wherever a killed process stopped, the rest is read and the torn line reported.
+func TestTornLastLineIsToleratedAndReported(t *testing.T) {
+	b := written(t, 3)
+	for cut := range b {
+		rep, err := Verify(bytes.NewReader(b[:cut]))
+		whole := bytes.Count(b[:cut], []byte("\n"))
+		last := cut - 1 - bytes.LastIndexByte(b[:cut], '\n')
+		complete := cut == len(b)-1 // all but the newline
+		if err != nil || !rep.OK() {
+			t.Fatalf("cut at %d: %v %+v", cut, err, rep)
+		}
+		nextLineWhole := b[cut] == '\n' // a whole line without its newline is read as a line
+		switch {
+		case last == 0 || nextLineWhole:
+			if rep.Torn != nil || nextLineWhole && rep.Events != whole+1 || complete != rep.Complete {
+				t.Fatalf("cut at %d: %+v", cut, rep)
+			}
+		case rep.Torn == nil || rep.Torn.Bytes != last || rep.Torn.Line != whole+1 || int(rep.Torn.Offset) != cut-last || rep.Events != whole:
+			t.Fatalf("cut at %d: %+v %+v", cut, rep, rep.Torn)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	b := written(f, 2)
+	f.Add(b)
+	f.Add(b[:len(b)-7])
+	f.Add([]byte("{}\n{}\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var out bytes.Buffer
+		if _, err := Show(&out, bytes.NewReader(b), ShowOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.String() {
+			if r < 0x20 && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+				t.Fatalf("control character %U on the screen: %q", r, out.String())
+			}
+		}
+	})
+}
+
+func TestShow(t *testing.T) {
+	m := &Memory{}
+	l, err := m.Open("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f Fields
+	for _, e := range []Event{
+		{Time: start, Kind: "session", Phase: "assemble", State: "sampling", Data: f.Reset().String("system", "long prompt").String("task", "go there").JSON()},
+	} {
+		if err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range []Event{
+		{Time: start.Add(1500 * time.Millisecond), Kind: "call", CallID: "c1", Data: f.Reset().String("tool", "drive").Raw("arguments", []byte(`{"d": 1}`)).JSON()},
+		{Time: start.Add(2 * time.Second), Kind: "observation", CallID: "c1", Data: new(Fields).Reset().String("content", strings.Repeat("ä", 200)+"\x1b[31m").Bool("ok", true).JSON()},
+	} {
+		if err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if _, err := Show(&out, bytes.NewReader(append(m.Bytes("s1"), `{"seq":`...)), ShowOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"session s1, 2026-03-01T09:30:12Z\n", `    0.000     1 session      [sampling/assemble] task="go there"`, `    1.500     2 call         c1 tool=drive arguments={"d":1}`,
+		"ok=true content=ääää", "… (4", "torn last line 4 (7 bytes)", "no end: the session was cut off",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "long prompt") {
+		t.Error("bulky data is shown")
+	}
+	out.Reset()
+	if _, err := Show(&out, bytes.NewReader(m.Bytes("s1")), ShowOptions{Full: true}); err != nil || !strings.Contains(out.String(), "long prompt") || !strings.Contains(out.String(), "·[31m") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestFilesAreWrittenAndFlushed(t *testing.T) {
+	for _, fsync := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "a", "b")
+		s, err := NewFiles(FileOptions{Dir: dir, Fsync: fsync, Secrets: []string{"sk-secret"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := s.Open("s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Name() != filepath.Join(dir, "s1.jsonl") {
+			t.Errorf("name %s", l.Name())
+		}
+		for i := range 50 {
+			if err := l.Append(event(i)); err != nil {
+				t.Fatal(err)
+			}
+			if i%10 == 0 {
+				if err := l.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if rep, err := VerifyFile(l.Name()); err != nil || rep.Events != i+1 {
+					t.Fatalf("behind the flush of event %d: %v %+v", i+1, err, rep)
+				}
+			}
+		}
+		if err := errors.Join(l.Append(Event{Time: start, Kind: KindEnd, Data: json.RawMessage(`{"key":"my sk-secret!"}`)}), l.Close(), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+		ev, rep, err := EventsOfFile(l.Name())
+		if err != nil || !rep.OK() || !rep.Complete || len(ev) != 51 || string(ev[50].Data) != `{"key":"my [redacted]!"}` {
+			t.Fatalf("%v %+v %s", err, rep, ev[50].Data)
+		}
+		if err := errors.Join(l.Append(event(1))); !errors.Is(err, ErrClosed) {
+			t.Errorf("append to a closed log: %v", err)
+		}
+		if err := l.Flush(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("flush of a closed log: %v", err)
+		}
+		if _, err := s.Open("s1"); !errors.Is(err, os.ErrExist) {
+			t.Errorf("a session's second log: %v", err)
+		}
+	}
+}
+
+func TestSessionNamesAreNoPaths(t *testing.T) {
+	s, err := NewFiles(FileOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "../x", "a/b", "a.b", "ä", strings.Repeat("a", 65), "a\x00"} {
+		if _, err := s.Open(name); err == nil {
+			t.Errorf("session %q has a file", name)
+		}
+		if _, err := (&Memory{}).Open(name); err == nil {
+			t.Errorf("session %q has a log", name)
+		}
+	}
+	m := &Memory{}
+	for _, ok := range []bool{true, false} {
+		if _, err := m.Open("s"); (err == nil) != ok {
+			t.Errorf("open: %v", err)
+		}
+	}
+	if m.Bytes("other") != nil {
+		t.Error("bytes of an unknown session")
+	}
+	m.Forget("s")
+	if _, err := m.Open("s"); err != nil {
+		t.Error(err)
+	}
+}
+
+// disk is a file that fails, or hangs.
+type disk struct {
+	mu   sync.Mutex
+	left int // bytes until it is full
+	wait chan struct{}
+	b    bytes.Buffer
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	if d.wait != nil {
+		<-d.wait
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(p) > d.left {
+		n := d.left
+		d.b.Write(p[:n])
+		d.left = 0
+		return n, errors.New("no space left on device")
+	}
+	d.left -= len(p)
+	return d.b.Write(p)
+}
+func (d *disk) Sync() error  { return nil }
+func (d *disk) Close() error { return nil }
+
+func onDisk(t *testing.T, d *disk) Log {
+	t.Helper()
+	s, err := NewFiles(FileOptions{Dir: t.TempDir(), create: func(string) (file, error) { return d, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Open("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// A full disk is an error that sticks, and what was written before is sound but for its torn tail.
+func TestFullDisk(t *testing.T) {
+	d := &disk{left: 1000}
+	l := onDisk(t, d)
+	var err error
+	for i := 0; i < 100 && err == nil; i++ {
+		if err = l.Append(event(i)); err == nil {
+			err = l.Flush(t.Context())
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Fatalf("error %v", err)
+	}
+	for _, again := range []error{l.Append(event(1)), l.Flush(t.Context()), l.Close()} {
+		if again == nil || again.Error() != err.Error() {
+			t.Errorf("then %v", again)
+		}
+	}
+	rep, rerr := Verify(bytes.NewReader(d.b.Bytes()))
+	if rerr != nil || !rep.OK() || rep.Events == 0 || rep.Torn == nil {
+		t.Errorf("%v %+v", rerr, rep)
+	}
+}
+
+// A disk that hangs costs bounded time.
+func TestHangingDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{left: 1 << 30, wait: make(chan struct{})}
+		l := onDisk(t, d)
+		begin := time.Now()
+		if err := l.Append(event(0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "not acknowledged within 2s") {
+			t.Fatalf("flush: %v", err)
+		}
+		if time.Since(begin) != 2*time.Second {
+			t.Errorf("took %v", time.Since(begin))
+		}
+		if err := l.Close(); err == nil {
+			t.Error("closed without error")
+		}
+		close(d.wait)
+		synctest.Wait()
+	})
+	synctest.Test(t, func(t *testing.T) { // the queue fills up
+		d := &disk{left: 1 << 30, wait: make(chan struct{})}
+		l := onDisk(t, d)
+		var err error
+		for i := 0; i < 1000 && err == nil; i++ {
+			err = l.Append(event(i))
+		}
+		if err == nil || !strings.Contains(err.Error(), "did not take a record within 2s") {
+			t.Fatalf("append: %v", err)
+		}
+		close(d.wait)
+		_ = l.Close() // says the same again
+		synctest.Wait()
+	})
+	synctest.Test(t, func(t *testing.T) { // the caller has less patience
+		d := &disk{left: 1 << 30, wait: make(chan struct{})}
+		l := onDisk(t, d)
+		if err := l.Append(event(0)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := l.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("flush: %v", err)
+		}
+		close(d.wait)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNoDirectory(t *testing.T) {
+	if _, err := NewFiles(FileOptions{}); err == nil {
+		t.Error("no directory is accepted")
+	}
+	taken := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewFiles(FileOptions{Dir: filepath.Join(taken, "x")}); err == nil {
+		t.Error("a directory inside a file is accepted")
+	}
+	if _, err := VerifyFile(filepath.Join(taken, "x")); err == nil {
+		t.Error("a file that is not there was verified")
+	}
+	if _, _, err := EventsOfFile(filepath.Join(taken, "x")); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
+
+// Many goroutines, one order.
+func TestConcurrentAppend(t *testing.T) {
+	s, err := NewFiles(FileOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Open("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 100 {
+				if err := l.Append(event(g*100 + i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if rep, err := VerifyFile(l.Name()); err != nil || !rep.OK() || rep.Events != 800 {
+		t.Fatalf("%v %+v", err, rep)
+	}
+}
+
+func TestTee(t *testing.T) {
+	var seen []Event
+	m := &Memory{}
+	s := Tee(m, func(e Event) { seen = append(seen, e) })
+	l, err := s.Open("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Append(event(0)), l.Flush(t.Context()), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || seen[0].Session != "s1" || seen[0].CallID != "call_0" || l.Name() != "memory:s1" {
+		t.Fatalf("seen %+v", seen)
+	}
+	if _, err := s.Open("s1"); err == nil {
+		t.Error("opened twice")
+	}
+}
+
+// Fields writes JSON that encoding/json reads back as it was.
+func TestFields(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type object struct {
+			S    string
+			B    bool
+			I    int64
+			U    uint64
+			F    float64
+			T    time.Time
+			L    []string
+			Sub  struct{ X string }
+			Subs []struct{ N int64 }
+		}
+		want := object{
+			S: rapid.String().Draw(t, "s"), B: rapid.Bool().Draw(t, "b"), I: rapid.Int64().Draw(t, "i"), U: rapid.Uint64().Draw(t, "u"),
+			F: rapid.Float64().Draw(t, "f"), T: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "sec"), rapid.Int64Range(0, 999_999_999).Draw(t, "nsec")).UTC(),
+			L: rapid.SliceOf(rapid.String()).Draw(t, "l"),
+		}
+		want.Sub.X = rapid.String().Draw(t, "x")
+		for range rapid.IntRange(0, 3).Draw(t, "subs") {
+			want.Subs = append(want.Subs, struct{ N int64 }{rapid.Int64().Draw(t, "n")})
+		}
+		if math.IsInf(want.F, 0) || math.IsNaN(want.F) {
+			want.F = 0
+		}
+		var f Fields
+		b := f.Reset().String("S", want.S).Bool("B", want.B).Int("I", want.I).Uint("U", want.U).Float("F", want.F).Time("T", want.T).Strings("L", want.L).
+			Object("Sub", func(o *Fields) { o.String("X", want.Sub.X) }).
+			List("Subs", len(want.Subs), func(i int, o *Fields) { o.Int("N", want.Subs[i].N) }).JSON()
+		var got object
+		if err := json.Unmarshal(b, &got); err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if got.L == nil {
+			got.L = want.L[:0:0]
+		}
+		g, w := fmt.Sprintf("%#v", got), fmt.Sprintf("%#v", want)
+		if len(want.L) == 0 {
+			got.L, want.L = nil, nil
+			g, w = fmt.Sprintf("%#v", got), fmt.Sprintf("%#v", want)
+		}
+		if len(want.Subs) == 0 {
+			got.Subs, want.Subs = nil, nil
+			g, w = fmt.Sprintf("%#v", got), fmt.Sprintf("%#v", want)
+		}
+		if g != w {
+			t.Fatalf("%s\nread %s\nwant %s", b, g, w)
+		}
+	})
+	var f Fields
+	if got := string(f.Reset().JSON()); got != "{}" {
+		t.Errorf("empty: %s", got)
+	}
+	var zero Fields
+	if got := string(zero.Text("a", "").Time("t", time.Time{}).Text("b", "x").Any("c", nil).JSON()); got != `{"b":"x","c":null}` {
+		t.Errorf("%s", got)
+	}
+	if got := string(new(Fields).JSON()); got != "{}" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestNonFiniteNumbersAreText(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	var f Fields
+	if got := string(f.Reset().Float("a", nan).Float("b", inf).Float("c", -inf).Float("d", 1e-7).JSON()); got != `{"a":"NaN","b":"Infinity","c":"-Infinity","d":1e-07}` {
+		t.Errorf("%s", got)
+	}
+	type inner struct {
+		V float64 `json:"v"`
+		W *float64
+		h int
+	}
+	cyclic := map[string]any{"x": nan}
+	cyclic["self"] = cyclic
+	for want, v := range map[string]any{
+		`{"a":["NaN","Infinity",1],"b":{"W":"-Infinity","v":2}}`: map[string]any{"a": []float64{nan, inf, 1}, "b": inner{V: 2, W: func() *float64 { x := -inf; return &x }(), h: 1}},
+		`"NaN"`:                    nan,
+		`null`:                     nil,
+		`{"1":"NaN"}`:              map[int]float64{1: nan},
+		`["NaN","AQI="]`:           []any{nan, []byte{1, 2}},
+		`["NaN",null]`:             []any{nan, (*int)(nil)},
+		`["NaN","broken"]`:         []any{nan, errors.New("broken")},
+		`[{"v":1,"W":null},"NaN"]`: []any{inner{V: 1}, nan},
+		`["NaN","2026-03-01T09:30:12.345678901Z",[1,2]]`: []any{nan, start, [2]int{1, 2}},
+	} {
+		got := string(Marshal(v))
+		var a, b any
+		if err := errors.Join(json.Unmarshal([]byte(got), &a), json.Unmarshal([]byte(want), &b)); err != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("got %s, want %s (%v)", got, want, err)
+		}
+	}
+	for _, v := range []any{cyclic, func() {}, make(chan int), complex(1, 2), panicky{}, map[string]any{"f": func() {}, "x": nan}} {
+		if b := Marshal(v); !json.Valid(b) {
+			t.Errorf("%T: %s", v, b)
+		}
+	}
+}
+
+type panicky struct{}
+
+func (panicky) MarshalJSON() ([]byte, error) { panic("no") }
+
+func TestRedaction(t *testing.T) {
+	r := NewRedactor([]string{"sk-abc", "sk-abcdef", "a\"b\\c", "  padded-key\n", "x", ""})
+	for text, want := range map[string]string{
+		"key sk-abcdef!": "key [redacted]!", "sk-abc": "[redacted]", `a"b\c`: "[redacted]", `{"k":"a\"b\\c"}`: `{"k":"[redacted]"}`, "padded-key": "[redacted]", "x": "x", "": "",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+		if r.Holds(text) != (got(text, want)) {
+			t.Errorf("%q: holds %t", text, r.Holds(text))
+		}
+	}
+	// As a text, as a text inside a text, and as encoding/json escapes it.
+	once, err := json.Marshal(`<a"b\c>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := json.Marshal(string(once))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range [][]byte{once, twice} {
+		if got := r.JSON(b); strings.Contains(string(got), "b") && !strings.Contains(string(got), "redacted") || !json.Valid(got) {
+			t.Errorf("%s becomes %s", b, got)
+		}
+	}
+	// Where taking it out would break the JSON, all goes.
+	if got := NewRedactor([]string{`"seq":1`}).JSON([]byte(`{"seq":1}`)); string(got) != `{"redacted":true}` {
+		t.Errorf("%s", got)
+	}
+	var none *Redactor
+	if none.Text("a") != "a" || none.Holds("a") || string(none.JSON([]byte("{}"))) != "{}" {
+		t.Error("nil redacts")
+	}
+}
+
+func got(text, want string) bool { return text != want }
+
+func TestValidText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "s"))
+		var read string
+		if err := json.Unmarshal(AppendString(nil, s), &read); err != nil || read != ValidText(s) {
+			t.Fatalf("%q is recorded as %q and is valid as %q: %v", s, read, ValidText(s), err)
+		}
+	})
+}
