@@ -23,8 +23,8 @@ func (n *Node) Graph() ros.Graph { return graph{n} }
 
 // ask runs a query unless the node is closed; the node does not end meanwhile.
 func (g graph) ask(what string, f func() error) error {
-	g.node.making.Lock()
-	defer g.node.making.Unlock()
+	making.Lock()
+	defer making.Unlock()
 	g.node.mu.Lock()
 	closing := g.node.closing
 	g.node.mu.Unlock()

@@ -35,9 +35,6 @@ type Node struct {
 	ctx    context.Context // ends when Close begins
 	cancel context.CancelFunc
 
-	// making is held while entities are made and ended: rcl does not promise that these may overlap in one node.
-	making sync.Mutex
-
 	mu       sync.Mutex
 	entities []entity // in the order they were made
 	closing  bool
@@ -46,6 +43,12 @@ type Node struct {
 
 	callbacks sync.WaitGroup // goroutines that run callbacks and handlers
 }
+
+// making is held while entities and nodes are made and ended, in the whole process. rcl does not promise that
+// these may overlap in one node; and between the participants of one process Fast DDS 2.14 discovers on the
+// thread that makes a writer, and then calls the listener of a reader that another thread is just deleting
+// (EDP::pairing_writer_proxy_with_any_local_reader against DataReaderImpl::stop).
+var making sync.Mutex
 
 var (
 	_ ros.Node          = (*Node)(nil)
@@ -88,6 +91,8 @@ func NewNode(name string, o Options) (*Node, error) {
 
 // open makes what the node stands on.
 func (n *Node) open(o Options) error {
+	making.Lock()
+	defer making.Unlock()
 	err := onThread(func() error {
 		// Names, remaps and parameters are this house's own affair: rcl is told about logging only, which is
 		// to leave no files, no /rosout and no chatter.
@@ -117,6 +122,8 @@ func (n *Node) open(o Options) error {
 
 // release takes down what open made.
 func (n *Node) release() error {
+	making.Lock()
+	defer making.Unlock()
 	var errs []error
 	if n.events != nil {
 		errs = append(errs, n.events.close())
@@ -174,11 +181,11 @@ func (n *Node) Close() error {
 	n.cancel()
 	n.clock.Close()
 	// An entity that was being made when closing began is listed by now, or was refused.
-	n.making.Lock()
+	making.Lock()
 	n.mu.Lock()
 	entities := slices.Clone(n.entities)
 	n.mu.Unlock()
-	n.making.Unlock()
+	making.Unlock()
 	var errs []error
 	for _, e := range slices.Backward(entities) {
 		errs = append(errs, e.Close())
@@ -192,8 +199,8 @@ func (n *Node) Close() error {
 
 // add runs f, which makes an entity, unless the node is closed.
 func (n *Node) add(what, name string, f func() (entity, error)) error {
-	n.making.Lock()
-	defer n.making.Unlock()
+	making.Lock()
+	defer making.Unlock()
 	n.mu.Lock()
 	closing := n.closing
 	n.mu.Unlock()
@@ -212,8 +219,8 @@ func (n *Node) add(what, name string, f func() (entity, error)) error {
 
 // end runs f, which ends the C side of an entity, and forgets the entity.
 func (n *Node) end(e entity, f func() error) error {
-	n.making.Lock()
-	defer n.making.Unlock()
+	making.Lock()
+	defer making.Unlock()
 	n.mu.Lock()
 	n.entities = slices.DeleteFunc(n.entities, func(other entity) bool { return other == e })
 	n.mu.Unlock()
