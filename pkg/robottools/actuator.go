@@ -72,18 +72,7 @@ func guardConfig(name string, def Actuator) guard.Config {
 	}
 	c.Period = seconds(def.Feedback.Period)
 	t := def.Guard
-	for _, o := range []struct {
-		from float64
-		into *time.Duration
-	}{
-		{t.Window, &c.Window}, {t.StallTime, &c.StallTime}, {t.FeedbackTimeout, &c.FeedbackTimeout}, {t.PauseCap, &c.PauseCap},
-		{t.StopTime, &c.StopTime}, {t.SettleTime, &c.SettleTime}, {t.CancelAnswer, &c.CancelAnswer},
-		{t.CancelResult, &c.CancelResult}, {t.AcceptTimeout, &c.AcceptTimeout},
-	} {
-		if o.from > 0 {
-			*o.into = seconds(o.from)
-		}
-	}
+	tuneTimes(&c, t)
 	linear, angular := c.Groups[guard.Linear], c.Groups[guard.Angular]
 	linear.Deceleration, angular.Deceleration = def.Limit.Deceleration, def.Limit.AngularAcceleration
 	for _, o := range []struct {
@@ -99,6 +88,22 @@ func guardConfig(name string, def Actuator) guard.Config {
 	}
 	c.Groups[guard.Linear], c.Groups[guard.Angular] = linear, angular
 	return c
+}
+
+// tuneTimes takes over the profile's durations.
+func tuneTimes(c *guard.Config, t GuardTuning) {
+	for _, o := range []struct {
+		from float64
+		into *time.Duration
+	}{
+		{t.Window, &c.Window}, {t.StallTime, &c.StallTime}, {t.FeedbackTimeout, &c.FeedbackTimeout}, {t.PauseCap, &c.PauseCap},
+		{t.StopTime, &c.StopTime}, {t.SettleTime, &c.SettleTime}, {t.CancelAnswer, &c.CancelAnswer},
+		{t.CancelResult, &c.CancelResult}, {t.AcceptTimeout, &c.AcceptTimeout},
+	} {
+		if o.from > 0 {
+			*o.into = seconds(o.from)
+		}
+	}
 }
 
 // odometry feeds the guard.

@@ -85,7 +85,7 @@ func (p *Profile) checkTool(name string, t Tool, add addFunc) {
 	allowed := map[tool.Class][]string{
 		tool.Query:  {"topic", "transform", "parameter", "service", "profile"},
 		tool.Verify: {"topic", "transform", "parameter", "service"},
-		tool.Skill:  {"publish", "action", "service", "wait"},
+		tool.Skill:  {"publish", "action", "service", "wait", "sequence"},
 	}
 	if ok && !slices.Contains(allowed[class], kind) {
 		add(join(at, "binding/"+kind), "a %s cannot be bound to %s: one of %v", t.Class, kind, allowed[class])
@@ -119,6 +119,9 @@ func (p *Profile) checkMotion(at, name string, t Tool, class tool.Class, kind st
 	}
 	if (kind == "publish" || kind == "action") && t.Actuator == "" {
 		add(at, "a skill bound to %s names its actuator", kind)
+	}
+	if kind == "sequence" {
+		return // its parts are validated
 	}
 	if len(t.Validators) == 0 && !p.Simulation && !slices.Contains(p.AllowUnvalidated, name) {
 		add(at, "nothing validates this skill: name validators, or list it in allow_unvalidated")
@@ -198,6 +201,13 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 	if b := t.Binding.Wait; b != nil {
 		one("binding/wait/seconds", b.Seconds)
 	}
+	if b := t.Binding.Sequence; b != nil {
+		for i, st := range slices.Concat(b.Steps, b.OnFailure) {
+			path := fmt.Sprintf("binding/sequence/steps/%d", i)
+			each(join(at, path+"/args"), st.Args)
+			one(path+"/when", st.When)
+		}
+	}
 }
 
 // kind names the one binding that is set.
@@ -219,6 +229,8 @@ func (b Binding) kind() string {
 		return "profile"
 	case b.Wait != nil:
 		return "wait"
+	case b.Sequence != nil:
+		return "sequence"
 	}
 	return "nothing"
 }

@@ -57,8 +57,10 @@ type Object struct {
 
 // Actuator is something that moves.
 type Actuator struct {
-	// Kind of the actuator: "base".
+	// Kind of the actuator: "base", "arm" or "gripper".
 	Kind string `json:"kind"`
+	// Joints of an arm, or of a gripper its one finger, in the order of its commands.
+	Joints []string `json:"joints"`
 	// Feedback is the measurement that says whether it moves: nav_msgs/msg/Odometry for a base.
 	Feedback Feedback `json:"feedback"`
 	// Stop is where zero commands go.
@@ -78,11 +80,13 @@ type Feedback struct {
 	Period float64 `json:"period"`
 }
 
-// StopBinding is a velocity topic: geometry_msgs/msg/Twist or TwistStamped.
+// StopBinding is a base's velocity topic (geometry_msgs/msg/Twist or TwistStamped), or the action by which an arm
+// or a gripper holds where it is.
 type StopBinding struct {
-	Topic string `json:"topic"`
-	Type  string `json:"type"`
-	Frame string `json:"frame"`
+	Topic  string `json:"topic"`
+	Action string `json:"action"`
+	Type   string `json:"type"`
+	Frame  string `json:"frame"`
 }
 
 // Limits of a base: m/s, rad/s, m/s2, rad/s2.
@@ -93,7 +97,14 @@ type Limits struct {
 	AngularAcceleration float64 `json:"angular_acceleration"`
 	Deceleration        float64 `json:"deceleration"`
 	// Range is the longest straight motion in one command, m; RangeAngle the largest turn, rad.
-	Range      float64 `json:"range"`
+	Range float64 `json:"range"`
+	// Velocity and Acceleration of an arm's joints, rad/s and rad/s2; 0: the URDF's.
+	Velocity     float64 `json:"velocity"`
+	Acceleration float64 `json:"acceleration"`
+	// MaxEffort (N), Open and Closed (m) of a gripper.
+	MaxEffort  float64 `json:"max_effort"`
+	Open       float64 `json:"open"`
+	Closed     float64 `json:"closed"`
 	RangeAngle float64 `json:"range_angle"`
 }
 
@@ -203,6 +214,7 @@ type Binding struct {
 	Transform *TransformBinding `json:"transform"`
 	Profile   string            `json:"profile"` // "places" or "objects"
 	Wait      *WaitBinding      `json:"wait"`
+	Sequence  *SequenceBinding  `json:"sequence"`
 }
 
 // TopicBinding reads the newest message.
@@ -275,4 +287,19 @@ type TransformBinding struct {
 // WaitBinding lets time pass on the node's ROS clock.
 type WaitBinding struct {
 	Seconds string `json:"seconds"` // CEL
+}
+
+// SequenceBinding calls other tools in order.
+type SequenceBinding struct {
+	Steps []SequenceStep `json:"steps"`
+	// OnFailure leads to a safe state after a part has failed and something had moved.
+	OnFailure []SequenceStep `json:"on_failure"`
+}
+
+// SequenceStep is one call. A verify tool that does not pass is a failed pre- or postcondition.
+type SequenceStep struct {
+	Tool string `json:"tool"`
+	Args Exprs  `json:"args"`
+	// When is CEL: the step is left out where it is false.
+	When string `json:"when"`
 }

@@ -40,7 +40,9 @@ type Robot struct {
 	world     *worldView
 	objects   *objectMemory
 	actuators map[string]*baseActuator
+	joints    map[string]*jointActuator
 	tools     []tool.Tool
+	table     *tool.Table
 	wait      time.Duration
 	arrived   func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
 
@@ -59,7 +61,7 @@ type Robot struct {
 func New(cfg Config) (*Robot, error) {
 	r := &Robot{
 		node: cfg.Node, profile: cfg.Profile, wait: cfg.WaitForBindings,
-		actuators: map[string]*baseActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
+		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
 		estop: map[string]bool{},
 	}
 	if cfg.Clock != nil {
@@ -85,7 +87,11 @@ func (r *Robot) bind() error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.profile.Actuators)) {
-		if err := r.addActuator(name, r.profile.Actuators[name]); err != nil {
+		add := r.addActuator
+		if r.profile.Actuators[name].Kind != "base" {
+			add = r.addJoints
+		}
+		if err := add(name, r.profile.Actuators[name]); err != nil {
 			return err
 		}
 	}
@@ -98,7 +104,35 @@ func (r *Robot) bind() error {
 		}
 		r.tools = append(r.tools, t)
 	}
+	if err := errors.Join(all...); err != nil {
+		return err
+	}
+	return r.link()
+}
+
+// link makes the table of the profile's tools and joins sequences with their parts.
+func (r *Robot) link() (err error) {
+	if r.table, err = tool.NewTable(r.tools...); err != nil {
+		return err
+	}
+	var all []error
+	for _, t := range r.tools {
+		if s, ok := t.(*sequenceTool); ok {
+			all = append(all, s.link(r, r.profile))
+		}
+	}
 	return errors.Join(all...)
+}
+
+// byName finds a tool of the profile.
+func (r *Robot) byName(name string) tool.Tool {
+	t, _ := r.table.Get(name)
+	return t
+}
+
+func (r *Robot) classOf(name string) tool.Class {
+	s, _ := r.table.Spec(name)
+	return s.Class
 }
 
 func (r *Robot) newTool(name string, def Tool) (tool.Tool, error) {
@@ -120,6 +154,8 @@ func (r *Robot) newTool(name string, def Tool) (tool.Tool, error) {
 		return r.newStream(b, c)
 	case def.Binding.Wait != nil:
 		return r.newWait(b, c)
+	case def.Binding.Sequence != nil:
+		return r.newSequence(b, c)
 	}
 	return nil, c.p.source.errorf(c.at, "no binding")
 }
@@ -284,8 +320,15 @@ func (r *Robot) EmergencyInput(source string, stopped bool) {
 // RestSince is since when every actuator has been measured at rest (monotonic); the zero time if one is not.
 func (r *Robot) RestSince() time.Time {
 	var latest time.Time
+	all := make([]*guard.Actuator, 0, len(r.actuators)+len(r.joints))
 	for _, a := range r.actuators {
-		rest, since, _ := a.guard.AtRest()
+		all = append(all, a.guard)
+	}
+	for _, a := range r.joints {
+		all = append(all, a.guard)
+	}
+	for _, a := range all {
+		rest, since, _ := a.AtRest()
 		if !rest {
 			return time.Time{}
 		}
