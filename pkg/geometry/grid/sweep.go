@@ -28,6 +28,7 @@ func (g *Grid) Sweep(fp spatial.Footprint, m spatial.Motion, margin float64) (fr
 	step := 4 * g.resolution
 	for {
 		p := m.At(u)
+		step = min(step, (1-u)*travel) // no more room is needed than for what is left
 		proven, ok := g.around(fp, p, margin, &step, least)
 		switch {
 		case ok && (u >= 1 || travel == 0):

@@ -88,7 +88,7 @@ func (w *World) farFromAll(st start, travel float64) bool {
 const maxDuration = time.Hour
 
 // brakeSteps cuts the braking into arcs: the two speeds do not reach zero together, and the curve changes meanwhile.
-const brakeSteps = 4
+const brakeSteps = 3
 
 // predict is the way of a twist applied for a time and then braked to rest.
 func (w *World) predict(legs *[1 + brakeSteps]leg, from spatial.Pose2, t spatial.Twist, applied time.Duration) []leg {
@@ -97,14 +97,18 @@ func (w *World) predict(legs *[1 + brakeSteps]leg, from spatial.Pose2, t spatial
 	legs[0] = leg{motion: m, index: -1}
 	speed := math.Hypot(vx, vy)
 	tv, tw := speed/w.Limits.Decel, math.Abs(wz)/w.Limits.AngularDecel
-	dt := max(tv, tw) / brakeSteps
-	for i := range brakeSteps {
+	steps := brakeSteps
+	if tv == 0 || tw == 0 {
+		steps = 1 // one speed alone does not change the curve
+	}
+	dt := max(tv, tw) / float64(steps)
+	for i := range steps {
 		a, b := float64(i)*dt, float64(i+1)*dt
 		fv, fw := braked(a, b, tv), braked(a, b, tw)
 		m = spatial.Arc(m.End(), vx*fv, vy*fv, wz*fw, 1)
 		legs[1+i] = leg{motion: m, index: -1}
 	}
-	return legs[:]
+	return legs[:1+steps]
 }
 
 // braked is the integral from a to b of a unit speed that falls to zero evenly until stop.
