@@ -115,3 +115,31 @@ type Tool interface {
 type DryRunner interface {
 	DryRun(ctx context.Context, c Call) Result
 }
+
+// Finding is one rule that a predicted call breaks (agent_msgs/msg/Finding).
+type Finding struct {
+	Rule    string
+	Subject string
+	Index   int
+	Value   float64
+	Limit   float64
+	Unit    string
+	Message string
+}
+
+// Prediction of a call that is not made.
+type Prediction struct {
+	// Refused: the call would be refused in this state; Findings say why.
+	Refused  bool
+	Findings []Finding
+	// Unknown: what the call does cannot be told beforehand; State is then not to be relied on.
+	Unknown bool
+	// State after the call, for the next prediction; nil: as before. It is the tools' own.
+	State any
+}
+
+// Predictor is implemented by tools that can say what a call would do, without doing it. state is what an earlier
+// prediction returned; nil: the robot as it is measured now.
+type Predictor interface {
+	Predict(ctx context.Context, c Call, state any) Prediction
+}
