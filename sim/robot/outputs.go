@@ -19,6 +19,11 @@ const (
 	batteryEvery  = 20 // 5 Hz
 )
 
+const (
+	leftWheel  = "left_wheel"
+	rightWheel = "right_wheel"
+)
+
 // output publishes snapshots, one out of every so many.
 type output struct {
 	every   int64

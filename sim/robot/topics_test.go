@@ -2,7 +2,6 @@ package robot_test
 
 import (
 	"bytes"
-	"encoding/xml"
 	"math"
 	"slices"
 	"strconv"
@@ -394,47 +393,6 @@ func TestParametersOfATest(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestDescriptionIsAWholeURDF(t *testing.T) {
-	text, err := robot.Description(world.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var urdf struct {
-		Links []struct {
-			Name      string    `xml:"name,attr"`
-			Inertial  *struct{} `xml:"inertial"`
-			Collision *struct{} `xml:"collision"`
-		} `xml:"link"`
-		Joints []struct {
-			Name   string `xml:"name,attr"`
-			Parent struct {
-				Link string `xml:"link,attr"`
-			} `xml:"parent"`
-			Child struct {
-				Link string `xml:"link,attr"`
-			} `xml:"child"`
-		} `xml:"joint"`
-	}
-	if err := xml.Unmarshal([]byte(text), &urdf); err != nil {
-		t.Fatal(err)
-	}
-	parent := map[string]string{}
-	for _, j := range urdf.Joints {
-		parent[j.Child.Link] = j.Parent.Link
-	}
-	for _, l := range urdf.Links {
-		if l.Inertial == nil || l.Collision == nil {
-			t.Errorf("%s: no inertia or no collision shape", l.Name)
-		}
-		if l.Name != "base_link" && parent[l.Name] != "base_link" {
-			t.Errorf("%s hangs on %q", l.Name, parent[l.Name])
-		}
-	}
-	if len(urdf.Links) != 4 || len(urdf.Joints) != 3 {
-		t.Errorf("%d links and %d joints", len(urdf.Links), len(urdf.Joints))
-	}
 }
 
 func TestARunIsRecorded(t *testing.T) {

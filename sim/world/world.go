@@ -14,6 +14,10 @@ type World struct {
 	Objects    []Object
 	Robot      Robot
 	Battery    Battery
+	Arm        Arm
+	Gripper    Gripper
+	Camera     Camera
+	Body       Body
 }
 
 // Obstacle is a solid that reaches from the floor up beyond the lidar's plane.
@@ -41,6 +45,10 @@ type Place struct {
 type Surface struct {
 	Box    Box
 	Height float64 // m above the floor
+	// Reach is the part of it where the arm can put the centre of an object down, and fetch it, with the
+	// tool pointing down and 0.1 m above it to come from, when the base is at the place's pose. The
+	// camera sees it from there. Its middle is where things are put.
+	Reach Box
 }
 
 // Shape of an object.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -245,7 +246,16 @@ func TestDocumentationHasTheWorldsNumbers(t *testing.T) {
 	want := []string{fmt.Sprintf("%.2f m; `base_link`", w.Robot.Radius), fmt.Sprintf("| %.1f m/s, %.1f rad/s;", w.Robot.Limits.Linear, w.Robot.Limits.Angular)}
 	for _, p := range w.Places {
 		want = append(want, fmt.Sprintf("| %s | %.2f | %.2f | %.3f |", p.Name, p.Pose.X, p.Pose.Y, p.Pose.Yaw))
+		r := p.Surface.Reach
+		want = append(want, fmt.Sprintf("| %s | %.2f, %.2f | %.2f, %.2f |", p.Name, r.MinX, r.MinY, r.MaxX, r.MaxY))
 	}
+	for i, name := range w.Arm.Names {
+		l, carry := w.Arm.Limits[i], strconv.FormatFloat(math.Round(w.Arm.Carry[i]*1e4)/1e4, 'f', -1, 64)
+		want = append(want, fmt.Sprintf("| %.2f, %.2f | %.1f | %.1f |", l.Lower, l.Upper, l.Velocity, l.Acceleration), "`"+name+"`", " | "+carry)
+	}
+	c := w.Camera
+	want = append(want, fmt.Sprintf("| %.2f rad wide, %.2f rad high |", c.HorizontalFOV, c.VerticalFOV), fmt.Sprintf("| %.1f to %.1f m |", c.RangeMin, c.RangeMax),
+		fmt.Sprintf("| %.0f Hz |", c.Rate), fmt.Sprintf("| %.0f mm along each axis", 1000*c.Noise))
 	corners := func(name string, b world.Box) string {
 		return fmt.Sprintf("| %s | %.2f, %.2f | %.2f, %.2f |", name, b.MinX, b.MinY, b.MaxX, b.MaxY)
 	}
