@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"agent_node/pkg/geometry"
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness/tool"
 )
@@ -53,7 +54,7 @@ func (b *bound) reasonFailure(ctx context.Context, out guard.Outcome) *tool.Resu
 	case guard.ReasonRefused:
 		return b.leaseFailure(ctx, out.Err)
 	case guard.ReasonCommandFailed:
-		return b.fail(tool.GeometryRefused, "%s", why)
+		return b.fail(commandKind(out.Err), "%s", why)
 	case guard.ReasonServerFailed:
 		return b.fail(tool.ServerFailed, "%s", why)
 	case guard.ReasonRejected:
@@ -71,7 +72,7 @@ func (b *bound) reasonFailure(ctx context.Context, out guard.Outcome) *tool.Resu
 	case guard.ReasonFeedbackLost:
 		return b.fail(tool.StaleState, "%s", why)
 	case guard.ReasonCheck:
-		return b.fail(tool.GeometryRefused, "%s", why)
+		return b.fail(commandKind(out.Err), "%s", why)
 	case guard.ReasonEstop:
 		r := b.fail(tool.Canceled, "%s", why)
 		r.Interrupt = interruptEstop
@@ -87,6 +88,15 @@ func (b *bound) reasonFailure(ctx context.Context, out guard.Outcome) *tool.Resu
 		return b.fail(tool.Canceled, "%s", why)
 	}
 	return b.fail(tool.Failed, "%s", why)
+}
+
+// commandKind: a command's own function failed, by the geometry layer's word or by itself.
+func commandKind(err error) tool.ErrorKind {
+	var refusal *geometry.Refusal
+	if errors.As(err, &refusal) {
+		return refusalKind(refusal.Findings)
+	}
+	return tool.Failed
 }
 
 // leaseFailure is the observation of a lease that was not to be had.

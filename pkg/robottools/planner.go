@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/harness/tool"
@@ -129,7 +130,17 @@ func (b *bound) refuse(call tool.Call, r validate.Report) *tool.Result {
 	if n := nearestText(r.Nearest); n != "" {
 		text += "; nearest valid: " + n
 	}
-	return b.fail(tool.GeometryRefused, "%s", text)
+	return b.fail(refusalKind(r.Findings), "%s", text)
+}
+
+// refusalKind tells a command that is wrong from one that cannot be judged, since what is measured is too old.
+func refusalKind(findings []geometry.Finding) tool.ErrorKind {
+	for _, f := range findings {
+		if f.Rule != geometry.RuleStateAge {
+			return tool.GeometryRefused
+		}
+	}
+	return tool.StaleState
 }
 
 // nearestText proposes a valid command in words.

@@ -156,10 +156,9 @@ type Detections struct {
 	Type  string `json:"type"`
 }
 
-// MapSource is a nav_msgs/msg/OccupancyGrid topic; without a topic no map is checked.
+// MapSource is a nav_msgs/msg/OccupancyGrid topic: while it is missing, motions are refused. Without a topic no map is checked.
 type MapSource struct {
-	Topic    string `json:"topic"`
-	Required bool   `json:"required"`
+	Topic string `json:"topic"`
 	// UnknownIsFree lets commands into unexplored cells.
 	UnknownIsFree bool `json:"unknown_is_free"`
 	// Occupied is the cell value from which a cell counts as occupied (65).

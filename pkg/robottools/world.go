@@ -38,7 +38,6 @@ type worldView struct {
 
 	mu      sync.Mutex
 	grid    *grid.Grid
-	mapErr  error
 	changed chan struct{} // closes when a dynamic transform arrives
 	subs    []ros.Subscription
 	mapSub  *latest
@@ -150,13 +149,19 @@ func (w *worldView) transforms(m *ros.Message, static bool) {
 			Transform: spatial.Transform{Translation: vec3(t.Msg("transform.translation")), Rotation: quaternion(t.Msg("transform.rotation"))},
 		}
 		var err error
+		var change tf.Change
 		if static {
-			_, err = w.buffer.SetStatic(s)
+			change, err = w.buffer.SetStatic(s)
 		} else {
-			_, err = w.buffer.Set(s, now)
+			change, err = w.buffer.Set(s, now)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			w.node.Logger().Warn("transform refused", "parent", s.Parent, "child", s.Child, "error", err)
+		case change.Reparented != "":
+			w.node.Logger().Warn("frame has a new parent", "child", s.Child, "parent", s.Parent, "before", change.Reparented)
+		case change.Cleared:
+			w.node.Logger().Warn("time jumped back: transforms are forgotten", "parent", s.Parent, "child", s.Child)
 		}
 	}
 	w.mu.Lock()
@@ -180,18 +185,31 @@ func (w *worldView) takeMap(m *ros.Message) {
 	data, _ := m.Get("data")
 	cells, _ := data.([]int8)
 	rules := grid.Rules{OccupiedAt: int8(w.profile.World.Map.Occupied), UnknownIsFree: w.profile.World.Map.UnknownIsFree}
-	g, err := grid.New(grid.Config{
-		Frame: m.Str("header.frame_id"), Stamp: int64(m.Stamp("header.stamp")),
-		Width: int(m.Int("info.width")), Height: int(m.Int("info.height")), Resolution: m.Float("info.resolution"),
-		Origin: poseOf(m.Msg("info.origin")).Planar(), Data: cells, Rules: rules,
-	})
+	g, err := w.readMap(m, cells, rules)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.grid, w.mapErr = g, err
+	w.grid = g
 	if err != nil {
 		w.grid = nil
 		w.node.Logger().Error("map refused", "topic", w.profile.World.Map.Topic, "error", err)
 	}
+}
+
+func (w *worldView) readMap(m *ros.Message, cells []int8, rules grid.Rules) (*grid.Grid, error) {
+	origin, err := grid.PlanarOrigin(poseOf(m.Msg("info.origin")))
+	if err != nil {
+		return nil, err
+	}
+	g, err := grid.New(grid.Config{
+		Frame: m.Str("header.frame_id"), Stamp: int64(m.Stamp("header.stamp")),
+		Width: int(m.Int("info.width")), Height: int(m.Int("info.height")), Resolution: m.Float("info.resolution"),
+		Origin: origin, Data: cells, Rules: rules,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.Prepare() // here, and not in the control loop
+	return g, nil
 }
 
 // transform waits for a transform that is fresh and, where after is set, stamped after it.
@@ -260,18 +278,23 @@ func (w *worldView) snapshot(a *baseActuator) *validate.World {
 	w.mu.Unlock()
 	world := &validate.World{
 		Now: now, MaxAge: w.maxAge, Frame: w.profile.Frames.Map, Base: w.profile.Frames.Base, TF: w.buffer,
-		Limits: a.limits, Workspace: w.keepIn, Zones: w.zones, Map: g, NeedMap: w.profile.World.Map.Required,
+		Limits: a.limits, Workspace: w.keepIn, Zones: w.zones, Map: g, NeedMap: w.profile.World.Map.Topic != "",
 		Footprint: w.print, MapMargin: w.profile.World.Footprint.Margin,
 	}
-	if s, ok := w.state(a, now); ok {
+	if s, ok := w.state(a, now, w.maxAge); ok {
 		world.State = s
+	} else if s, ok := w.state(a, now, anyAge); ok && now-s.Stamp > int64(w.maxAge) {
+		world.State = s // its age is for the check to name
 	}
 	return world
 }
 
+// anyAge: however old the measurement is.
+const anyAge = time.Duration(math.MaxInt64)
+
 // state is the measured state: the pose from the transforms, the twist from the actuator's feedback.
-func (w *worldView) state(a *baseActuator, now int64) (validate.State, bool) {
-	r, err := w.buffer.Latest(w.profile.Frames.Map, w.profile.Frames.Base, now, w.maxAge)
+func (w *worldView) state(a *baseActuator, now int64, maxAge time.Duration) (validate.State, bool) {
+	r, err := w.buffer.Latest(w.profile.Frames.Map, w.profile.Frames.Base, now, maxAge)
 	if err != nil {
 		return validate.State{}, false
 	}
@@ -298,10 +321,13 @@ func (w *worldView) checkMotion(a *baseActuator, distance, angle float64) valida
 	return validate.Validate(validate.Drive{Distance: distance}, w.snapshot(a))
 }
 
+// streamPeriod is how long one velocity of a stream holds until the next is judged: the guard's control period.
+const streamPeriod = 50 * time.Millisecond
+
 // checkTwist judges one velocity of a stream: limits, and the way that it and the braking behind it take.
 func (w *worldView) checkTwist(a *baseActuator, v, yawRate float64) error {
 	var room [4]geometry.Finding
-	t := validate.Twist{Twist: spatial.Twist{Linear: r3.Vec{X: v}, Angular: r3.Vec{Z: yawRate}}}
+	t := validate.Twist{Twist: spatial.Twist{Linear: r3.Vec{X: v}, Angular: r3.Vec{Z: yawRate}}, Duration: streamPeriod}
 	if found := validate.CheckTwist(t, w.snapshot(a), room[:0]); len(found) > 0 {
 		return &geometry.Refusal{Findings: append([]geometry.Finding(nil), found...)}
 	}
@@ -312,7 +338,7 @@ func (w *worldView) checkTwist(a *baseActuator, v, yawRate float64) error {
 func (w *worldView) inFlight(a *baseActuator) func(guard.Sample) error {
 	return func(guard.Sample) error {
 		now := int64(w.node.Clock().Now())
-		s, ok := w.state(a, now)
+		s, ok := w.state(a, now, w.maxAge)
 		if !ok {
 			return nil // the age of the measurement itself is the guard's to judge
 		}
