@@ -113,7 +113,7 @@ func TestToolsOfTheBuiltInRobot(t *testing.T) {
 	r.ok("list_places", "{}")
 	r.ok("get_clearance", "{}")
 	before := r.bot.Truth()
-	for _, c := range []struct{ name, args string }{{"drive", `{"distance_m":0.5}`}, {"turn", `{"angle_rad":1.5708}`}, {"drive", `{"distance_m":-0.3}`}, {"wait", `{"seconds":0.2}`}} {
+	for _, c := range []struct{ name, args string }{{"drive", `{"distance_m":0.5}`}, {"drive", `{"distance_m":-0.3}`}, {"turn", `{"angle_rad":1.5708}`}, {"wait", `{"seconds":0.2}`}} {
 		res := r.ok(c.name, c.args)
 		for _, p := range res.Postconditions {
 			name, rest, _ := strings.Cut(strings.TrimSuffix(p, ")"), "(")
