@@ -7,7 +7,6 @@ package ros2
 import "C"
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -45,8 +44,8 @@ func (t *Types) Codec(typeName string) (*Codec, error) {
 // Type is the codec's message type.
 func (c *Codec) Type() *ros.Type { return c.support.typ }
 
-// Serialize returns the message's serialised form.
-func (c *Codec) Serialize(m *ros.Message) ([]byte, error) {
+// Append appends the message's serialised form to b.
+func (c *Codec) Append(b []byte, m *ros.Message) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.message == nil {
@@ -58,11 +57,11 @@ func (c *Codec) Serialize(m *ros.Message) ([]byte, error) {
 	if err := check("rmw_serialize", C.an_serialize(c.message.p, c.handle(), &c.bytes)); err != nil {
 		return nil, err
 	}
-	return bytes.Clone(unsafe.Slice((*byte)(c.bytes.buffer), int(c.bytes.buffer_length))), nil
+	return append(b, unsafe.Slice((*byte)(c.bytes.buffer), int(c.bytes.buffer_length))...), nil
 }
 
-// Deserialize reads a message from its serialised form.
-func (c *Codec) Deserialize(data []byte) (*ros.Message, error) {
+// Decode reads a message from its serialised form.
+func (c *Codec) Decode(data []byte) (*ros.Message, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.message == nil {

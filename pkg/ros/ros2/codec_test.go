@@ -68,11 +68,11 @@ func TestSerializedFormIsReadBack(t *testing.T) {
 			defer c.Close()
 			rapid.Check(t, func(t *rapid.T) {
 				want := drawMessage(t, c.Type())
-				data, err := c.Serialize(want)
+				data, err := c.Append(nil, want)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := c.Deserialize(data)
+				got, err := c.Decode(data)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,10 +95,10 @@ func TestCodecAfterCloseSaysSo(t *testing.T) {
 	if err := errors.Join(c.Close(), c.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Serialize(ros.New(c.Type())); !errors.Is(err, ros.ErrClosed) {
+	if _, err := c.Append(nil, ros.New(c.Type())); !errors.Is(err, ros.ErrClosed) {
 		t.Errorf("serialize: %v", err)
 	}
-	if _, err := c.Deserialize([]byte{0, 1, 0, 0, 0}); !errors.Is(err, ros.ErrClosed) {
+	if _, err := c.Decode([]byte{0, 1, 0, 0, 0}); !errors.Is(err, ros.ErrClosed) {
 		t.Errorf("deserialize: %v", err)
 	}
 }
@@ -215,7 +215,7 @@ func TestNumbersKeepTheirBits(t *testing.T) {
 }
 
 // What arrives from the wire may be anything: it is an error or a message, and the buffer stays good.
-func FuzzDeserialize(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	types := NewTypes()
 	names := []string{"test_msgs/msg/UnboundedSequences", "test_msgs/msg/WStrings", "test_msgs/msg/MultiNested"}
 	codecs := make([]*Codec, len(names))
@@ -225,7 +225,7 @@ func FuzzDeserialize(f *testing.F) {
 			f.Fatal(err)
 		}
 		codecs[i] = c
-		data, err := c.Serialize(ros.New(c.Type()))
+		data, err := c.Append(nil, ros.New(c.Type()))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func FuzzDeserialize(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
 		c := codecs[int(which)%len(codecs)]
-		if m, err := c.Deserialize(data); err == nil {
+		if m, err := c.Decode(data); err == nil {
 			if err := m.Validate(); err != nil && len(m.Type.Fields) > 0 {
 				t.Skip("beyond a bound: the middleware does not check")
 			}
@@ -247,11 +247,11 @@ func FuzzDeserialize(f *testing.F) {
 			t.Errorf("got %v", err)
 		}
 		good := ros.New(c.Type())
-		data, err := c.Serialize(good)
+		data, err := c.Append(nil, good)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := c.Deserialize(data); err != nil || !ros.Equal(m, good) {
+		if m, err := c.Decode(data); err != nil || !ros.Equal(m, good) {
 			t.Errorf("a good message afterwards: %v", err)
 		}
 	})
