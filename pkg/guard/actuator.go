@@ -52,14 +52,22 @@ func (s *snapshot) stopDecided() bool {
 func (s *snapshot) released() bool { return s.state.State != Fault && s.state.State != Estop }
 
 func newActuator(g *Guard, cfg Config, d Driver) *Actuator {
-	a := &Actuator{g: g, cfg: cfg, driver: d, base: g.clock.Now(), box: newMailbox(), changed: make(chan struct{})}
+	a := &Actuator{g: g, cfg: cfg, driver: d, base: g.clock.Now(), box: newMailbox(axesOf(&cfg)), changed: make(chan struct{})}
 	a.snap.state = ActuatorState{Name: cfg.Name, State: Unknown, Reason: noSample.String()}
 	a.snap.maxAge = ageOf(&cfg, cfg.Period)
 	return a
 }
 
+// axesOf is the larger number of axes of the two sources.
+func axesOf(c *Config) int {
+	if c.Second != nil {
+		return max(len(c.Axes), len(c.Second.Axes))
+	}
+	return len(c.Axes)
+}
+
 func newActor(a *Actuator) *actor {
-	return &actor{a: a, m: newMachine(&a.cfg), asking: map[uint64]*asking{}, tick: input{kind: inTick}}
+	return &actor{a: a, m: newMachine(&a.cfg), asking: map[uint64]*asking{}, tick: input{kind: inTick}, slot: newSlot(axesOf(&a.cfg))}
 }
 
 func (a *Actuator) now() mono { return a.g.clock.Now().Sub(a.base) }

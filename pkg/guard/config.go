@@ -71,8 +71,8 @@ type Config struct {
 	// StampAge: how far from GuardConfig.SourceTime the newest stamp may be, either way. 0: like MaxAge; negative: not asked for
 	// (two machines whose clocks nobody synchronises).
 	StampAge time.Duration
-	// Noisy: the values of a live sensor differ from sample to sample even at rest. A window of identical values is then a frozen
-	// sensor, and never rest.
+	// Noisy: the values of a live sensor differ from sample to sample even at rest (not so where few bits are resolved). Three
+	// identical samples in a row are then a frozen sensor: no feedback, and a window that holds them is never rest.
 	Noisy bool
 
 	// ControlPeriod between two stop commands, and two calls of Command.Stream (50 ms).

@@ -64,10 +64,18 @@ var faultCases = []faultCase{
 	},
 	{
 		name: "frozen values with fresh stamps/goal", acts: []act{{500 * ms, set(func(f *guardtest.Faults) { f.FreezeValues = true })}},
-		reason: guard.ReasonSucceeded, within: 20 * time.Second, ends: guard.Fault, path: "sent in_flight settling stopping fault",
+		reason: guard.ReasonFeedbackLost, within: 20 * time.Second, ends: guard.Fault, path: toCancel + "settling stopping fault", check: detail("frozen"),
 	},
 	{
 		name: "frozen values with fresh stamps/stream", stream: true, acts: []act{{500 * ms, set(func(f *guardtest.Faults) { f.FreezeValues = true })}},
+		reason: guard.ReasonFeedbackLost, within: 6 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault", check: detail("frozen"),
+	},
+	{
+		name: "frozen in motion by a quiet sensor/goal", acts: []act{{500 * ms, set(func(f *guardtest.Faults) { f.FreezeValues = true })}}, robot: quiet,
+		reason: guard.ReasonSucceeded, within: 20 * time.Second, ends: guard.Fault, path: "sent in_flight settling stopping fault",
+	},
+	{
+		name: "frozen in motion by a quiet sensor/stream", stream: true, acts: []act{{500 * ms, set(func(f *guardtest.Faults) { f.FreezeValues = true })}}, robot: quiet,
 		reason: guard.ReasonStalled, within: 12 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault",
 	},
 	{

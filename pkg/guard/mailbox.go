@@ -32,8 +32,17 @@ type slot struct {
 // samplesKept is how many measurements may wait: a quarter of a second at 1 kHz.
 const samplesKept = 256
 
-func newMailbox() *mailbox {
-	return &mailbox{wake: make(chan struct{}, 1), samples: make([]slot, samplesKept)}
+// newMailbox has room for measurements of so many axes.
+func newMailbox(axes int) *mailbox {
+	b := &mailbox{wake: make(chan struct{}, 1), samples: make([]slot, samplesKept)}
+	for i := range b.samples {
+		b.samples[i] = newSlot(axes)
+	}
+	return b
+}
+
+func newSlot(axes int) slot {
+	return slot{pos: make([]float64, 0, axes), vel: make([]float64, 0, axes)}
 }
 
 // post adds an event; false after close.

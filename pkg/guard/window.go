@@ -61,13 +61,17 @@ func (f flaw) String() string { return flawText[f] }
 // mono is monotonic time since the actuator was added.
 type mono = time.Duration
 
-// Bits of a kept sample, worked out once when it comes in. The last two are about the step from the sample before it.
+// Bits of a kept sample, worked out once when it comes in. The last three are about the step from the sample before it.
 const (
 	bitNotFinite = 1 << iota
 	bitFast
 	bitNotIncreasing
 	bitGap
+	bitSame
 )
+
+// frozenRun: so many identical samples in a row of a sensor that is known to be noisy, and it is frozen.
+const frozenRun = 3
 
 // maxKept bounds the samples kept: half a second at 32 kHz.
 const maxKept = 1 << 14
@@ -100,6 +104,7 @@ type window struct {
 	vel     []float64
 	head    int
 	count   int
+	alike   int // newest samples in a row that are identical
 
 	// The last judgement: until the next sample only the age can change it.
 	judged bool
@@ -172,6 +177,9 @@ func (w *window) slot(i int) int {
 func (w *window) position(i int) []float64 { s := w.slot(i) * w.n; return w.pos[s : s+w.n] }
 func (w *window) velocity(i int) []float64 { s := w.slot(i) * w.n; return w.vel[s : s+w.n] }
 
+// newestStamp is the source's stamp of the newest sample; there must be one.
+func (w *window) newestStamp() time.Time { return time.Unix(0, w.stamps[w.slot(w.count-1)]) }
+
 // newestFinite is the index of the newest sample without NaN or Inf, -1 if there is none.
 func (w *window) newestFinite() int {
 	for i := w.count - 1; i >= 0; i-- {
@@ -182,7 +190,8 @@ func (w *window) newestFinite() int {
 	return -1
 }
 
-// add keeps a sample and says whether it is usable feedback: the right number of finite values, and a stamp after the one before.
+// add keeps a sample and says whether it is usable feedback: the right number of finite values that are not frozen, and a stamp after
+// the one before.
 // A sample that is not still breaks the run, so that a window that contains it is never rest.
 func (w *window) add(stamp time.Time, arrived mono, position, velocity []float64) (ok bool, why flaw) {
 	if w.count == len(w.stamps) {
@@ -229,6 +238,12 @@ func (w *window) add(stamp time.Time, arrived mono, position, velocity []float64
 			v[a] = w.diff(a, p[a], q[a]) / dt.Seconds()
 		}
 	}
+	if i > 0 && same(p, w.position(i-1)) && same(v, w.velocity(i-1)) {
+		w.bits[s] |= bitSame
+		w.alike++
+	} else {
+		w.alike = 1
+	}
 	if !finite(p) || !finite(v) {
 		w.bits[s] |= bitNotFinite
 	}
@@ -240,6 +255,8 @@ func (w *window) add(stamp time.Time, arrived mono, position, velocity []float64
 		return false, notFinite
 	case w.bits[s]&bitNotIncreasing != 0:
 		return false, notIncreasing
+	case w.noisy && w.alike >= frozenRun:
+		return false, frozen
 	}
 	return true, noFlaw
 }
@@ -339,6 +356,9 @@ func (w *window) judge(now, from mono) (verdict, flaw) {
 	if age := now - w.arrived[newest]; age < 0 || age >= w.maxAge {
 		return isUnknown, tooOld
 	}
+	if w.noisy && w.alike >= frozenRun {
+		return isUnknown, frozen
+	}
 	if !w.judged || w.from != from {
 		w.judged, w.from = true, from
 		w.last = w.judgeFrom(from)
@@ -386,18 +406,30 @@ func (w *window) judgeRun(first, last int) judgement {
 	if !w.near(w.position(first), p, 1) {
 		return judgement{isMoving, displaced}
 	}
-	alike := w.noisy
-	for i := first; i < last && (alike || w.spread > 0); i++ {
-		q := w.position(i)
-		if w.spread > 0 && !w.near(q, p, w.spread) {
+	for i := first; i < last && w.spread > 0; i++ {
+		if !w.near(w.position(i), p, w.spread) {
 			return judgement{isMoving, spreadOut}
 		}
-		alike = alike && same(q, p) && same(w.velocity(i), w.velocity(last))
 	}
-	if alike {
+	if w.noisy && w.stuck(first, last) {
 		return judgement{isUnknown, frozen}
 	}
 	return judgement{isRest, noFlaw}
+}
+
+// stuck: somewhere in the run values did not change for too long.
+func (w *window) stuck(first, last int) bool {
+	run := 1
+	for i := first + 1; i <= last; i++ {
+		if w.bits[w.slot(i)]&bitSame == 0 {
+			run = 1
+			continue
+		}
+		if run++; run >= frozenRun {
+			return true
+		}
+	}
+	return false
 }
 
 func finite(x []float64) bool {

@@ -78,7 +78,7 @@ func (r *Robot) Goal(target, speed float64) guard.Command {
 		switch {
 		case f.NoAnswer:
 		case f.Reject:
-			r.after(0, func() { r.actuator.Rejected(e, ErrRejected) })
+			r.after(f.AcceptDelay, func() { r.actuator.Rejected(e, ErrRejected) })
 		default:
 			r.after(f.AcceptDelay, func() { r.accept(e, target, speed) })
 		}
