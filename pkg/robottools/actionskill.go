@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/ros"
@@ -75,31 +76,33 @@ func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (scope, *
 	if err := fill(goal, t.goal, s); err != nil {
 		return nil, nil, t.fail(tool.GeometryRefused, "%v", err)
 	}
-	if bad := t.validate(ctx, call, s); bad != nil {
+	if _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
 		return nil, nil, bad
 	}
 	return s, goal, nil
 }
 
 // validate asks the geometry layer about the target and the planner's path.
-func (t *actionSkill) validate(ctx context.Context, call tool.Call, s scope) *tool.Result {
+func (t *actionSkill) validate(ctx context.Context, call tool.Call, s scope, v view) (validate.Report, *tool.Result) {
 	if t.has("pose") {
 		pose, err := t.targetPose(s)
 		if err != nil {
-			return t.fail(tool.GeometryRefused, "%v", err)
+			return validate.Report{}, t.fail(tool.GeometryRefused, "%v", err)
 		}
-		if bad := t.refuse(call, t.robot.world.checkPose(t.act, pose)); bad != nil {
-			return bad
+		r := v.checkPose(t.act, pose)
+		if bad := t.refuse(call, r); bad != nil {
+			return r, bad
 		}
 	}
 	if t.has("path") {
 		path, bad := t.planner.path(ctx, t.bound, s)
 		if bad != nil {
-			return bad
+			return validate.Report{}, bad
 		}
-		return t.refuse(call, t.robot.world.checkPath(t.act, path))
+		r := v.checkPath(t.act, path)
+		return r, t.refuse(call, r)
 	}
-	return nil
+	return validate.Report{}, nil
 }
 
 func (t *actionSkill) targetPose(s scope) (Place, error) {
@@ -170,7 +173,7 @@ func (t *actionSkill) succeeded(s scope, run *actionRun, out guard.Outcome) tool
 
 // revalidate checks the start state afresh before a paused motion resumes.
 func (t *actionSkill) revalidate(ctx context.Context, call tool.Call, s scope) error {
-	if bad := t.validate(ctx, call, s); bad != nil {
+	if _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
 		return errors.New(bad.Content)
 	}
 	return nil
@@ -197,6 +200,30 @@ func (t *actionSkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
 		return *t.fail(tool.Failed, "%v", err)
 	}
 	return tool.Result{OK: true, Content: fmt.Sprintf(`{"would_send":%s,"to":%q}`, data, t.def.Binding.Action.Name), Source: t.spec.Source}
+}
+
+// Predict implements tool.Predictor: the target, and the planner's path from where the robot would stand.
+func (t *actionSkill) Predict(ctx context.Context, call tool.Call, state any) tool.Prediction {
+	at, ok := t.robot.start(state)
+	if !ok {
+		return unknownState()
+	}
+	v := view{t.robot.world, at}
+	s, bad := t.prepareIn(call, v)
+	if bad != nil {
+		return refusedBy(bad, nil)
+	}
+	if r, bad := t.validate(ctx, call, s, v); bad != nil {
+		return refusedBy(bad, findingsOf(r))
+	}
+	if t.target == nil {
+		return tool.Prediction{Unknown: true}
+	}
+	to, err := t.targetPose(s)
+	if err != nil {
+		return tool.Prediction{Unknown: true}
+	}
+	return tool.Prediction{State: at.moved(to)}
 }
 
 // actionRun is one call's goal, or goals: after an operator's pause a new one is sent in a new epoch.

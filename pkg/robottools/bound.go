@@ -93,17 +93,21 @@ func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
 	return b, c
 }
 
-// scope has what every expression may name, the arguments and the where values that can be had now.
-func (b *bound) scope(call tool.Call) (scope, error) {
+// scope has what every expression may name, as it is known now.
+func (b *bound) scope(call tool.Call) (scope, error) { return b.scopeIn(call, b.robot.live()) }
+
+func (b *bound) scopeIn(call tool.Call, v view) (scope, error) {
 	args, err := decodeArgs(call.Arguments)
 	if err != nil {
 		return nil, err
 	}
 	s := b.robot.constants()
 	s["args"] = args
-	if p, ok := b.robot.poseScope(); ok {
-		s["begin"], s["pose"] = p, p
+	if p, ok := v.pose(); ok {
+		m := poseMap(p)
+		s["begin"], s["pose"] = m, m
 	}
+	v.amend(s)
 	now := b.robot.node.Clock().Now()
 	s["now"] = map[string]any{"sec": int64(now) / 1e9, "nanosec": int64(now) % 1e9}
 	return s, nil
@@ -123,7 +127,11 @@ func (b *bound) evalWhere(s scope) error {
 
 // prepare is the scope of a skill's call with its conditions checked; a failure is the observation.
 func (b *bound) prepare(call tool.Call) (scope, *tool.Result) {
-	s, err := b.scope(call)
+	return b.prepareIn(call, b.robot.live())
+}
+
+func (b *bound) prepareIn(call tool.Call, v view) (scope, *tool.Result) {
+	s, err := b.scopeIn(call, v)
 	if err == nil {
 		err = b.evalWhere(s)
 	}

@@ -195,6 +195,7 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 		one("binding/action/target", b.Target)
 		if b.Planner != nil {
 			each(join(at, "binding/action/planner/goal"), b.Planner.Goal)
+			each(join(at, "binding/action/planner/from"), b.Planner.From)
 			one("binding/action/planner/success", b.Planner.Success)
 		}
 	}

@@ -38,6 +38,7 @@ var variables = []string{
 	"moved",     // motion since then: {x, y} in the frame of the start pose, yaw unwrapped, seconds
 	"pose",      // {x, y, yaw} in the map frame, now
 	"begin",     // {x, y, yaw} in the map frame when the call began
+	"from",      // {x, y, yaw} from which a plan's step would begin; absent in real calls
 	"places",    // the profile's
 	"objects",   // the profile's
 	"constants", // the profile's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"agent_node/pkg/geometry"
@@ -20,6 +21,7 @@ type planner struct {
 	def     *PlannerBinding
 	client  *action.Client
 	goal    []named
+	from    []named
 	success *expression
 }
 
@@ -30,6 +32,7 @@ func (r *Robot) newPlanner(def *PlannerBinding, c *compiler) (*planner, error) {
 	p := &planner{
 		robot: r, def: def,
 		goal:    c.all("binding/action/planner/goal", def.Goal),
+		from:    c.all("binding/action/planner/from", def.From),
 		success: c.one("binding/action/planner/success", def.Success),
 	}
 	if c.err != nil {
@@ -42,7 +45,7 @@ func (r *Robot) newPlanner(def *PlannerBinding, c *compiler) (*planner, error) {
 	}
 	r.own(client)
 	p.client = client
-	if err := checkFields(client.Type().Goal, def.Goal); err != nil {
+	if err := checkFields(client.Type().Goal, slices.Concat(def.Goal, def.From)); err != nil {
 		return nil, c.p.source.errorf(join(at, "goal"), "%v", err)
 	}
 	if _, err := ros.New(client.Type().Result).Get(def.Path); err != nil {
@@ -51,7 +54,7 @@ func (r *Robot) newPlanner(def *PlannerBinding, c *compiler) (*planner, error) {
 	return p, nil
 }
 
-// path plans from where the robot stands to the goal in s.
+// path plans from where the robot stands, or in a prediction would stand, to the goal in s.
 func (p *planner) path(ctx context.Context, b *bound, s scope) (validate.Path, *tool.Result) {
 	limit := planTime
 	if p.def.TimeLimit > 0 {
@@ -62,6 +65,11 @@ func (p *planner) path(ctx context.Context, b *bound, s scope) (validate.Path, *
 	goal := ros.New(p.client.Type().Goal)
 	if err := fill(goal, p.goal, s); err != nil {
 		return validate.Path{}, b.fail(tool.GeometryRefused, "planner's goal: %v", err)
+	}
+	if _, ahead := s["from"]; ahead {
+		if err := fill(goal, p.from, s); err != nil {
+			return validate.Path{}, b.fail(tool.GeometryRefused, "planner's start: %v", err)
+		}
 	}
 	if err := p.client.WaitReady(ctx); err != nil {
 		r := b.fail(tool.ServerUnavailable, "planner %s: %v", p.def.Name, err)

@@ -262,9 +262,11 @@ type ActionBinding struct {
 
 // PlannerBinding is an action (ComputePathToPose) that yields a nav_msgs/msg/Path.
 type PlannerBinding struct {
-	Name      string  `json:"name"`
-	Type      string  `json:"type"`
-	Goal      Exprs   `json:"goal"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Goal Exprs  `json:"goal"`
+	// From maps fields of the goal to CEL over from: where a plan's step would begin.
+	From      Exprs   `json:"from"`
 	Path      string  `json:"path"`    // field path of the path in the result
 	Success   string  `json:"success"` // CEL over result
 	TimeLimit float64 `json:"time_limit"`

@@ -244,3 +244,6 @@ func parameterValue(m *ros.Message) (any, error) {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Predict implements tool.Predictor: reading changes nothing.
+func (t *readTool) Predict(context.Context, tool.Call, any) tool.Prediction { return tool.Prediction{} }

@@ -246,7 +246,7 @@ func (r *Robot) poseScope() (map[string]any, bool) {
 	if !ok {
 		return nil, false
 	}
-	return map[string]any{"x": round(p.X, 4), "y": round(p.Y, 4), "yaw": round(p.Yaw, 4)}, true
+	return poseMap(p), true
 }
 
 func round(x float64, digits int) float64 {

@@ -75,7 +75,7 @@ func (t *streamSkill) prepareMotion(call tool.Call) (scope, float64, *tool.Resul
 		return nil, 0, t.fail(tool.GeometryRefused, "%v", err)
 	}
 	if t.has("motion") {
-		if bad := t.refuse(call, t.robot.world.checkMotion(t.act, distance, angle)); bad != nil {
+		if bad := t.refuse(call, t.robot.live().checkMotion(t.act, distance, angle)); bad != nil {
 			return nil, 0, bad
 		}
 	}
@@ -141,7 +141,7 @@ func (t *streamSkill) revalidate(call tool.Call, s scope, run *streamRun) error 
 	if !t.has("motion") {
 		return nil
 	}
-	if bad := t.refuse(call, t.robot.world.checkMotion(t.act, distance, angle)); bad != nil {
+	if bad := t.refuse(call, t.robot.live().checkMotion(t.act, distance, angle)); bad != nil {
 		return errors.New(bad.Content)
 	}
 	return nil
@@ -264,4 +264,27 @@ func stateScope(s guard.Sample) map[string]any {
 		"x": s.Position[0], "y": s.Position[1], "yaw": s.Position[2],
 		"vx": s.Velocity[0], "vy": s.Velocity[1], "wz": s.Velocity[2],
 	}
+}
+
+// Predict implements tool.Predictor.
+func (t *streamSkill) Predict(_ context.Context, call tool.Call, state any) tool.Prediction {
+	at, ok := t.robot.start(state)
+	if !ok {
+		return unknownState()
+	}
+	v := view{t.robot.world, at}
+	s, bad := t.prepareIn(call, v)
+	if bad != nil {
+		return refusedBy(bad, nil)
+	}
+	distance, angle, err := t.motion(s)
+	if err != nil {
+		return refusedBy(t.fail(tool.GeometryRefused, "%v", err), nil)
+	}
+	if t.has("motion") {
+		if r := v.checkMotion(t.act, distance, angle); !r.Valid() {
+			return tool.Prediction{Refused: true, Findings: findingsOf(r)}
+		}
+	}
+	return tool.Prediction{State: at.moved(at.base.drive(distance, angle))}
 }

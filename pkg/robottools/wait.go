@@ -61,6 +61,14 @@ func (t *waitTool) DryRun(_ context.Context, call tool.Call) tool.Result {
 	return tool.Result{OK: true, Content: fmt.Sprintf("would wait %.2f s", d.Seconds()), Source: t.spec.Source}
 }
 
+// Predict implements tool.Predictor.
+func (t *waitTool) Predict(_ context.Context, call tool.Call, _ any) tool.Prediction {
+	if _, _, bad := t.plan(call); bad != nil {
+		return refusedBy(bad, nil)
+	}
+	return tool.Prediction{}
+}
+
 // waitPoll is how often a wait on simulated time looks at the clock.
 const waitPoll = 20 * time.Millisecond
 

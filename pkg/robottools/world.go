@@ -38,7 +38,8 @@ type worldView struct {
 
 	mu      sync.Mutex
 	grid    *grid.Grid
-	changed chan struct{} // closes when a dynamic transform arrives
+	changed chan struct{}       // closes when a dynamic transform arrives
+	refused map[string]refusals // transforms by child frame
 	subs    []ros.Subscription
 	mapSub  *latest
 	unjump  func()
@@ -48,7 +49,7 @@ type worldView struct {
 const defaultPoseAge = 0.5
 
 func newWorld(node ros.Node, p *Profile) (*worldView, error) {
-	w := &worldView{profile: p, node: node, buffer: tf.New(tf.Config{}), changed: make(chan struct{}), maxAge: seconds(defaultPoseAge)}
+	w := &worldView{profile: p, node: node, buffer: tf.New(tf.Config{}), changed: make(chan struct{}), refused: map[string]refusals{}, maxAge: seconds(defaultPoseAge)}
 	if p.World.PoseMaxAge > 0 {
 		w.maxAge = seconds(p.World.PoseMaxAge)
 	}
@@ -168,6 +169,31 @@ func (w *worldView) transforms(m *ros.Message, static bool) {
 	close(w.changed)
 	w.changed = make(chan struct{})
 	w.mu.Unlock()
+}
+
+// refusalEvery bounds how often a link's refused transforms are told: they come at the rate of their source.
+const refusalEvery = 5 * time.Second
+
+// refusals of one link since they were told last.
+type refusals struct {
+	count int
+	told  time.Time
+}
+
+func (w *worldView) refusedTransform(s tf.Stamped, why error) {
+	w.mu.Lock()
+	r := w.refused[s.Child]
+	r.count++
+	tell := time.Since(r.told) >= refusalEvery
+	count := r.count
+	if tell {
+		r = refusals{told: time.Now()}
+	}
+	w.refused[s.Child] = r
+	w.mu.Unlock()
+	if tell {
+		w.node.Logger().Warn("transform refused", "parent", s.Parent, "child", s.Child, "error", why, "since_last_told", count)
+	}
 }
 
 func vec3(m *ros.Message) r3.Vec { return r3.Vec{X: m.Float("x"), Y: m.Float("y"), Z: m.Float("z")} }
@@ -303,22 +329,6 @@ func (w *worldView) state(a *baseActuator, now int64, maxAge time.Duration) (val
 		s.Twist = spatial.Twist{Linear: r3.Vec{X: latest.Velocity[0], Y: latest.Velocity[1]}, Angular: r3.Vec{Z: latest.Velocity[2]}}
 	}
 	return s, true
-}
-
-func (w *worldView) checkPose(a *baseActuator, p Place) validate.Report {
-	return validate.Validate(validate.PoseGoal{Frame: w.profile.Frames.Map, Pose: spatial.Pose2{X: p.X, Y: p.Y, Yaw: p.Yaw}.Pose()}, w.snapshot(a))
-}
-
-func (w *worldView) checkPath(a *baseActuator, path validate.Path) validate.Report {
-	return validate.Validate(path, w.snapshot(a))
-}
-
-// checkMotion judges a straight drive or a turn in place from the measured pose.
-func (w *worldView) checkMotion(a *baseActuator, distance, angle float64) validate.Report {
-	if distance == 0 && angle != 0 {
-		return validate.Validate(validate.Turn{Angle: angle}, w.snapshot(a))
-	}
-	return validate.Validate(validate.Drive{Distance: distance}, w.snapshot(a))
 }
 
 // streamPeriod is how long one velocity of a stream holds until the next is judged: the guard's control period.
