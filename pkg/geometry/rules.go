@@ -31,6 +31,17 @@ const (
 	RuleLimits          = "limits"          // a limit that the check needs is not configured
 	RuleFootprint       = "footprint"       // the robot's shape is not configured
 
+	// Rules about arms and grippers.
+	RuleJointNames    = "joint names"    // not exactly the actuator's joints, each once
+	RulePositionLimit = "position limit" // rad or m
+	RuleVelocity      = "velocity"       // of a joint, also between points; rad/s or m/s
+	RuleFinalVelocity = "final velocity" // a trajectory that ends in motion; rad/s or m/s
+	RuleTolerance     = "tolerance"      // of a joint that is not there, or no tolerance
+	RuleEffort        = "effort"         // Nm or N
+	RulePosition      = "position"       // of a gripper; m
+	RuleSelfCollision = "self-collision" // between parts of the robot, what it holds included; m
+	RuleCollision     = "collision"      // of the robot, or what it holds, with something around it; m
+
 	// Rules about a message's form; whoever decodes messages reports them with these names.
 	RuleType         = "type"
 	RuleDuplicateKey = "duplicate key"

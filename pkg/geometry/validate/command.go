@@ -7,7 +7,7 @@ import (
 	"agent_node/pkg/geometry/spatial"
 )
 
-// Command is one of Twist, PoseGoal, Path, Drive and Turn.
+// Command is one of Twist, PoseGoal, Path, Drive, Turn, JointTrajectory and GripperCommand.
 type Command interface {
 	command()
 }

@@ -19,6 +19,10 @@ func Validate(cmd Command, w *World) Report {
 		return w.drive(c)
 	case Turn:
 		return w.turn(c)
+	case JointTrajectory:
+		return w.joints(c)
+	case GripperCommand:
+		return w.gripper(c)
 	}
 	return Report{Findings: []geometry.Finding{geometry.New(geometry.RuleEmpty, "command", -1, 0, 0, "", "there is none")}}
 }

@@ -61,6 +61,9 @@ type World struct {
 	MaxHeight      float64       // m of a goal above or below the ground (0.5)
 	NearestRadius  float64       // m around a refused goal in which a free pose is proposed (1)
 	MapInFlight    bool          // InFlight judges the map too, not only zones and limits
+
+	Arm     *Arm     // nil refuses every JointTrajectory
+	Gripper *Gripper // nil refuses every GripperCommand
 }
 
 // ErrWorld is wrapped by every error about a world's configuration.
