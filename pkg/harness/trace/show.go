@@ -19,30 +19,34 @@ type ShowOptions struct {
 
 // Show writes a log for people, one event a line, and what is wrong with it at the end.
 func Show(w io.Writer, r io.Reader, opt ShowOptions) (Report, error) {
+	// Every line goes through visible: what a model, a tool or a forger wrote must not steer the reader's terminal.
+	line := func(format string, args ...any) error {
+		_, err := fmt.Fprintln(w, visible(fmt.Sprintf(format, args...)))
+		return err
+	}
 	var start time.Time
 	rep, err := Read(r, func(e Event) error {
 		if start.IsZero() {
 			start = e.Time
-			if _, err := fmt.Fprintf(w, "session %s, %s\n", e.Session, e.Time.Format(time.RFC3339)); err != nil {
+			if err := line("session %s, %s", e.Session, e.Time.Format(time.RFC3339)); err != nil {
 				return err
 			}
 		}
-		_, err := fmt.Fprintln(w, showEvent(e, start, opt))
-		return err
+		return line("%s", showEvent(e, start, opt))
 	})
 	if err != nil {
 		return rep, err
 	}
 	for _, p := range rep.Problems {
-		if _, err := fmt.Fprintf(w, "PROBLEM line %d: %s\n", p.Line, p.Message); err != nil {
+		if err := line("PROBLEM line %d: %s", p.Line, p.Message); err != nil {
 			return rep, err
 		}
 	}
 	if rep.Torn != nil {
-		_, err = fmt.Fprintf(w, "torn last line %d (%d bytes): the process was killed while writing\n", rep.Torn.Line, rep.Torn.Bytes)
+		err = line("torn last line %d (%d bytes): the process was killed while writing", rep.Torn.Line, rep.Torn.Bytes)
 	}
 	if err == nil && !rep.Complete {
-		_, err = fmt.Fprintln(w, "no end: the session was cut off, or is still running")
+		err = line("no end: the session was cut off, or is still running")
 	}
 	return rep, err
 }
@@ -63,7 +67,7 @@ func showEvent(e Event, start time.Time, opt ShowOptions) string {
 		fmt.Fprintf(&b, " [%s/%s]", e.State, e.Phase)
 	}
 	if e.CallID != "" {
-		fmt.Fprintf(&b, " %s", visible(e.CallID))
+		fmt.Fprintf(&b, " %s", e.CallID)
 	}
 	var data map[string]json.RawMessage
 	if err := json.Unmarshal(e.Data, &data); err != nil {
@@ -87,7 +91,7 @@ func showEvent(e Event, start time.Time, opt ShowOptions) string {
 		if bulky[k] && !opt.Full {
 			continue
 		}
-		fmt.Fprintf(&b, " %s=%s", visible(k), short(showValue(data[k]), opt))
+		fmt.Fprintf(&b, " %s=%s", k, short(showValue(data[k]), opt))
 	}
 	return b.String()
 }
@@ -106,15 +110,15 @@ func showValue(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		if s != "" && !strings.ContainsAny(s, " =\"\n\t") {
-			return visible(s)
+			return s
 		}
 		return fmt.Sprintf("%q", s)
 	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, raw) == nil {
-		return visible(compact.String())
+		return compact.String()
 	}
-	return visible(string(raw))
+	return string(raw)
 }
 
 const shownBytes = 240
@@ -130,7 +134,7 @@ func short(s string, opt ShowOptions) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:end], len(s))
 }
 
-// visible keeps what a model or a tool wrote from steering the terminal of whoever reads the trace.
+// visible replaces control characters and those that change the direction of writing.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
