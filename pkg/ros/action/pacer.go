@@ -10,8 +10,11 @@ import (
 // twenty goals are accepted at once or a goal ends that many wait for, would push answers
 // out of a slow client's queue, and ROS 2 does not send them again.
 const (
-	paceBurst = 8
-	paceGap   = 2 * time.Millisecond
+	paceBurst = 5                     // answers that may leave at once
+	paceGap   = 10 * time.Millisecond // between those that follow
+	// paceLong is how long the line may become at that gap; those behind follow at paceRush.
+	paceLong = 300 * time.Millisecond
+	paceRush = 2 * time.Millisecond
 )
 
 // pacer spaces answers: a few may leave at once, the others one by one.
@@ -28,7 +31,11 @@ func (p *pacer) wait(ctx context.Context) error {
 		p.next = now
 	}
 	turn := p.next.Add(-paceBurst * paceGap)
-	p.next = p.next.Add(paceGap)
+	gap := paceGap
+	if p.next.Sub(now) > paceLong {
+		gap = paceRush
+	}
+	p.next = p.next.Add(gap)
 	p.mu.Unlock()
 	pause := turn.Sub(now)
 	if pause <= 0 {
