@@ -3,6 +3,7 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -291,12 +292,17 @@ func TestASecondSourceAgreesOrContradicts(t *testing.T) {
 	})
 	t.Run("contradicts", func(t *testing.T) {
 		withRig(t, rigOptions{robot: robot, config: second}, func(r *rig) {
-			speed := 0.0
-			go feed(r, func() float64 { return speed })
+			var moves atomic.Bool
+			go feed(r, func() float64 {
+				if moves.Load() {
+					return 0.1
+				}
+				return 0
+			})
 			l := r.lease()
 			out := r.execute(r.ctx, l, r.r.Goal(1, 0.4))
 			r.wait(time.Second)
-			speed = 0.1
+			moves.Store(true)
 			if o := r.outcome(out, 20*time.Second); o.AtRest {
 				t.Errorf("outcome %+v", o)
 			}

@@ -17,7 +17,10 @@ import (
 	"agent_node/pkg/guard/guardtest"
 )
 
-// eventsWanted is how many random events the test below runs: GUARD_EVENTS, or 100,000.
+// enoughEvents is from how many on every rule of the table has to be met.
+const enoughEvents = 100_000
+
+// eventsWanted is how many random events the test below runs: GUARD_EVENTS, or 100,000, or with the race detector, which is slow, fewer.
 func eventsWanted(t *testing.T) int {
 	if s := os.Getenv("GUARD_EVENTS"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -26,10 +29,10 @@ func eventsWanted(t *testing.T) int {
 		}
 		return n
 	}
-	if testing.Short() {
-		return 10_000
+	if testing.Short() || raceDetector {
+		return enoughEvents / 5
 	}
-	return 100_000
+	return enoughEvents
 }
 
 // Whatever happens, in whatever order: no claim of rest of what moves, no command lost, no state unreached, and stop always wins.
@@ -60,7 +63,7 @@ func TestRandomEvents(t *testing.T) {
 	}
 	for _, p := range guard.ChangingRules() {
 		if seen[p] == 0 {
-			if total.events >= 100_000 {
+			if total.events >= enoughEvents {
 				t.Errorf("never: %v in %v", p.Event, p.From)
 			} else {
 				t.Logf("never: %v in %v", p.Event, p.From)
