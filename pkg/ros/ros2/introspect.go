@@ -26,7 +26,7 @@ func (t *Types) fromHandle(handle unsafe.Pointer) (*support, error) {
 		return s, nil
 	}
 	l := &layout{members: members, size: uintptr(members.size_of_)}
-	table := unsafe.Slice((*C.an_member_t)(members.members_), int(members.member_count_))
+	table := unsafe.Slice(members.members_, int(members.member_count_))
 	if len(table) == 1 && C.GoString(table[0].name_) == placeholderMember {
 		table = nil
 	}

@@ -47,7 +47,9 @@ func TestClosingAQueueEndsWaiting(t *testing.T) {
 	}()
 	go func() { ended <- q.wait() }()
 	q.close()
-	if <-ended || <-ended {
-		t.Error("an item came out of an empty, closed queue")
+	for range 2 {
+		if <-ended {
+			t.Error("an item came out of an empty, closed queue")
+		}
 	}
 }

@@ -204,7 +204,7 @@ func (t *Types) handle(library, interfaceKind, name string) (unsafe.Pointer, err
 		return nil, fmt.Errorf("%w: %s: package %s in %s has no %s of this name",
 			ros.ErrUnknownType, name, parts[1], pkg.where, interfaceKind)
 	}
-	handle := unsafe.Pointer(C.an_call_handle(getter))
+	handle := C.an_call_handle(getter)
 	if handle == nil {
 		return nil, fmt.Errorf("%w: %s: its type support in %s could not be initialised", ros.ErrUnknownType, name, pkg.where)
 	}

@@ -81,12 +81,24 @@ func TestServicesAndActionsAreMadeOfMessages(t *testing.T) {
 	}
 }
 
+// prefixOf is the prefix that has a package.
+func prefixOf(t *testing.T, pkg string) string {
+	t.Helper()
+	for _, p := range prefixesFromEnvironment() {
+		if _, err := os.Stat(filepath.Join(p, "share", pkg)); err == nil {
+			return p
+		}
+	}
+	t.Fatalf("no package %s in AMENT_PREFIX_PATH", pkg)
+	return ""
+}
+
 func TestUnknownTypesSayWhereTheyWereLookedFor(t *testing.T) {
 	types := NewTypes()
 	message := func(name string) error { _, err := types.Message(name); return err }
 	service := func(name string) error { _, err := types.Service(name); return err }
 	action := func(name string) error { _, err := types.Action(name); return err }
-	prefix := prefixesFromEnvironment()[0]
+	prefix := prefixOf(t, "geometry_msgs")
 	for name, c := range map[string]struct {
 		ask  func(string) error
 		says string
@@ -110,7 +122,7 @@ func TestUnknownTypesSayWhereTheyWereLookedFor(t *testing.T) {
 
 // A prefix is used although the loader does not know its directory: here a copy under another path.
 func TestPrefixesNeedNotBeOnTheLoadersPath(t *testing.T) {
-	libs, err := filepath.Glob(filepath.Join(prefixesFromEnvironment()[0], "lib", "libvisualization_msgs__*.so"))
+	libs, err := filepath.Glob(filepath.Join(prefixOf(t, "visualization_msgs"), "lib", "libvisualization_msgs__*.so"))
 	if err != nil || len(libs) == 0 {
 		t.Fatalf("no visualization_msgs: %v", err)
 	}
