@@ -131,8 +131,7 @@ func (p *parser) batteryCondition() (branch, bool) {
 	if !p.anyPhrase("battery level", "battery charge", "battery", "state of charge", "charge level", "charge", "power level", "power") {
 		return branch{}, false
 	}
-	p.anyPhrase("is at", "is", "has", "stands at", "drops", "falls", "level is", "be", "reads", "shows")
-	p.take("at")
+	p.anyPhrase("is", "has", "stands at", "drops", "falls", "level is", "be", "reads", "shows")
 	below := false
 	strict := true
 	switch {

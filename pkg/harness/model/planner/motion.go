@@ -12,7 +12,10 @@ func (p *parser) command() (program, bool, error) {
 		if d < 0 {
 			return nil, false, negative(d)
 		}
-		return program{waitCall(d)}, true, nil
+		p.take(",")
+		p.politeness()
+		rest, ok, err := p.clause()
+		return append(program{waitCall(d)}, rest...), ok, err
 	}
 	for _, rule := range []func() (call, bool, error){p.wait, p.turn, p.drive, p.goTo} {
 		mark := p.at
@@ -107,15 +110,15 @@ func (p *parser) side() (float64, bool) {
 
 // turn reads turns in place.
 func (p *parser) turn() (call, bool, error) {
-	if p.anyPhrase("turn around", "turn round", "turn about", "do an about turn", "make an about turn", "about turn", "face the other way", "do a u turn", "make a u turn", "turn the other way", "turn back around") {
+	if p.anyPhrase("turn around", "turn round", "turn about", "do an about turn", "make an about turn", "about turn", "face the other way", "do a about turn", "make a about turn", "turn the other way", "turn back around") {
 		p.anyPhrase("so that you face the other way", "so you face the other way", "to face the other way", "so that you look the other way", "on the spot", "in place")
 		return turnCall(math.Pi), true, nil
 	}
-	p.anyPhrase("make", "do", "perform", "take")
+	made := p.anyPhrase("make", "do", "perform", "take")
 	verb := p.anyPhrase("turn", "rotate", "spin", "pivot", "swivel", "turning", "rotating", "yaw")
 	if verb {
 		p.anyPhrase("yourself", "the robot")
-		p.anyPhrase("in place", "on the spot", "where you are")
+		p.anyPhrase("in place", "on the spot", "where you are", "around", "round")
 	}
 	side, sided := p.side()
 	p.anyPhrase("by", "through", "for", "about")
@@ -135,7 +138,7 @@ func (p *parser) turn() (call, bool, error) {
 		p.anyPhrase("turn")
 		side, sided = p.side()
 	}
-	if !verb && !sided {
+	if !verb && !sided && !made {
 		return call{}, false, nil
 	}
 	half := math.Abs(math.Mod(math.Abs(a), 2*math.Pi))

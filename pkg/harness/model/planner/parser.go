@@ -67,14 +67,17 @@ func (p *parser) takeAny(words ...string) bool {
 	return false
 }
 
-// anyPhrase consumes the first of these phrases that stands here, or nothing.
+// anyPhrase consumes the longest of these phrases that stands here, or nothing.
 func (p *parser) anyPhrase(phrases ...string) bool {
+	mark, best := p.at, p.at
 	for _, f := range phrases {
 		if p.phrase(f) {
-			return true
+			best = max(best, p.at)
+			p.at = mark
 		}
 	}
-	return false
+	p.at = best
+	return best > mark
 }
 
 // attempt runs a rule and takes nothing where it fails.
@@ -214,7 +217,7 @@ func (p *parser) misunderstood() error {
 
 // clause reads one clause: a condition, a negation, a question or a command.
 func (p *parser) clause() (program, bool, error) {
-	for _, rule := range []func() (program, bool, error){p.conditional, p.negation, p.questions, p.repeated, p.patrol, p.square, p.command} {
+	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.command, p.negation, p.questions} {
 		mark := p.at
 		prog, ok, err := rule()
 		if err != nil {

@@ -1,0 +1,151 @@
+package planner
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"agent_node/pkg/harness/model"
+)
+
+//go:embed testdata/driving.jsonl
+var driving []byte
+
+// driver is the tool table of a robot that only drives.
+func driver() []model.Tool {
+	tools := []model.Tool{{Name: "navigate_to", Parameters: json.RawMessage(`{"properties":{"place":{"enum":["kitchen","office","dock","table"]}}}`)}}
+	for _, n := range []string{"drive", "turn", "wait", "get_battery", "get_pose", "list_places", "get_clearance", "at_place", "battery_above"} {
+		tools = append(tools, model.Tool{Name: n})
+	}
+	return tools
+}
+
+// TestDrivingTasks: each wording of testdata becomes exactly its program, or is refused.
+func TestDrivingTasks(t *testing.T) {
+	n := 0
+	for sc := bufio.NewScanner(bytes.NewReader(driving)); sc.Scan(); n++ {
+		var c struct {
+			Task, Program string
+			Refuse        bool
+		}
+		if err := json.Unmarshal(sc.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		p, err := parse(c.Task, know(driver()))
+		switch {
+		case c.Refuse && err == nil:
+			t.Errorf("%q is not refused: %s", c.Task, p)
+		case !c.Refuse && err != nil:
+			t.Errorf("%q is refused: %v", c.Task, err)
+		case !c.Refuse && p.String() != c.Program:
+			t.Errorf("%q is %s, want %s", c.Task, p, c.Program)
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d wordings, wanted 100 or more", n)
+	}
+}
+
+// ask plays the planner against results of calls until it ends.
+func ask(t *testing.T, task string, results func(n int, c model.Call) (bool, string)) (calls []model.Call, last model.Response) {
+	t.Helper()
+	messages := []model.Message{{Role: model.RoleSystem, Content: "…"}, {Role: model.RoleUser, Content: task}}
+	for n := range 100 {
+		r, err := New().Sample(t.Context(), model.Request{Messages: messages, Tools: driver()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Calls) == 0 {
+			return calls, r
+		}
+		calls = append(calls, r.Calls...)
+		ok, content := results(n, r.Calls[0])
+		if r.Calls[0].Tool == "finish" && ok {
+			return calls, r
+		}
+		messages = append(messages, model.Message{Role: model.RoleAssistant, Calls: r.Calls},
+			model.Message{Role: model.RoleTool, CallID: r.Calls[0].ID, Tool: r.Calls[0].Tool, OK: ok, Content: content})
+	}
+	t.Fatal("the planner does not end")
+	return nil, model.Response{}
+}
+
+func TestEachActionIsPickedFromTheLastObservation(t *testing.T) {
+	calls, _ := ask(t, "if the battery is below 20 percent go to the dock, otherwise go to the office", func(_ int, c model.Call) (bool, string) {
+		if c.Tool == "get_battery" {
+			return true, `{"percent":12.5}`
+		}
+		return true, "{}"
+	})
+	if len(calls) != 3 || calls[1].Arguments != `{"place":"dock"}` {
+		t.Errorf("calls %+v", calls)
+	}
+}
+
+func TestAFailedSkillIsAskedForAgainWhereThatHelps(t *testing.T) {
+	calls, _ := ask(t, "go to the kitchen", func(n int, _ model.Call) (bool, string) {
+		if n == 0 {
+			return false, "server_failed: the server aborted the goal"
+		}
+		return true, "{}"
+	})
+	if len(calls) != 3 || calls[0].Tool != "navigate_to" || calls[1].Tool != "navigate_to" || calls[2].Tool != "finish" {
+		t.Errorf("calls %+v", calls)
+	}
+}
+
+func TestWhatCannotHelpIsGivenUpWithItsReason(t *testing.T) {
+	for _, c := range []struct {
+		kind  string
+		calls int
+	}{{"geometry_refused", 1}, {"permission_denied", 1}, {"invalid_arguments", 1}, {"guard_refused", 1}, {"timeout", 3}, {"server_rejected", 3}} {
+		calls, last := ask(t, "drive 1 m", func(int, model.Call) (bool, string) { return false, c.kind + ": because of the test" })
+		if len(calls) != c.calls || last.Finish != model.FinishInfeasible || !strings.Contains(last.Text, "because of the test") {
+			t.Errorf("%s: %d calls, %s %q", c.kind, len(calls), last.Finish, last.Text)
+		}
+	}
+}
+
+func TestAnAnswerCitesItsEvidence(t *testing.T) {
+	calls, _ := ask(t, "how much battery is left?", func(_ int, c model.Call) (bool, string) {
+		if c.Tool == "get_battery" {
+			return true, `{"percent":79.9,"voltage_v":24.3}`
+		}
+		return true, "accepted"
+	})
+	if len(calls) != 2 || calls[1].Arguments != `{"answer":"The battery is at 79.9 percent.","evidence":["`+calls[0].ID+`"]}` {
+		t.Errorf("calls %+v", calls)
+	}
+}
+
+func TestAnEmptyTaskIsRefused(t *testing.T) {
+	for _, task := range []string{"", "   ", "\n\t", "?!.,", "please"} {
+		if p, err := parse(task, know(driver())); err == nil {
+			t.Errorf("%q became %s", task, p)
+		}
+	}
+}
+
+// FuzzParse: whatever is typed, the planner neither panics nor names a place that is not known.
+func FuzzParse(f *testing.F) {
+	for sc := bufio.NewScanner(bytes.NewReader(driving)); sc.Scan(); {
+		var c struct{ Task string }
+		if json.Unmarshal(sc.Bytes(), &c) == nil {
+			f.Add(c.Task)
+		}
+	}
+	f.Fuzz(func(t *testing.T, task string) {
+		p, err := parse(task, know(driver()))
+		if err != nil {
+			return
+		}
+		for _, tool := range p.tools() {
+			if !know(driver()).tools[tool] {
+				t.Errorf("%q calls %s", task, tool)
+			}
+		}
+	})
+}
