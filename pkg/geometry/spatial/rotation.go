@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
 )
 
 // NormTolerance is how far a quaternion's norm may be from one: hand-written and rounded values such as
@@ -115,4 +116,36 @@ func Slerp(a, b quat.Number, u float64) quat.Number {
 	theta := math.Acos(dot)
 	s := math.Sin(theta)
 	return unit(quat.Add(quat.Scale(math.Sin((1-u)*theta)/s, a), quat.Scale(math.Sin(u*theta)/s, b)))
+}
+
+// FromRPY is the rotation by roll about x, then pitch about y, then yaw about z, all of them fixed axes (URDF's rpy).
+func FromRPY(roll, pitch, yaw float64) quat.Number {
+	sr, cr := math.Sincos(roll / 2)
+	sp, cp := math.Sincos(pitch / 2)
+	sy, cy := math.Sincos(yaw / 2)
+	return quat.Number{
+		Real: cr*cp*cy + sr*sp*sy,
+		Imag: sr*cp*cy - cr*sp*sy,
+		Jmag: cr*sp*cy + sr*cp*sy,
+		Kmag: cr*cp*sy - sr*sp*cy,
+	}
+}
+
+// FromAxis is the rotation by an angle about a unit axis.
+func FromAxis(axis r3.Vec, angle float64) quat.Number {
+	s, c := math.Sincos(angle / 2)
+	return quat.Number{Real: c, Imag: s * axis.X, Jmag: s * axis.Y, Kmag: s * axis.Z}
+}
+
+// RotationVector of q: its axis times its angle in [0, pi].
+func RotationVector(q quat.Number) r3.Vec {
+	if q.Real < 0 {
+		q = quat.Scale(-1, q)
+	}
+	v := r3.Vec{X: q.Imag, Y: q.Jmag, Z: q.Kmag}
+	s := r3.Norm(v)
+	if s < 1e-12 {
+		return r3.Scale(2, v) // the sine is the angle here
+	}
+	return r3.Scale(2*math.Atan2(s, q.Real)/s, v)
 }
