@@ -179,6 +179,35 @@ func entries(t *testing.T, dir string) int {
 	return len(list)
 }
 
+// A message that the middleware tells nobody of is found by the sweep.
+func TestUntoldMessagesAreFound(t *testing.T) {
+	n := newNode(t, "untold", Options{})
+	got := make(chan int64, 1)
+	sub, err := n.CreateSubscription("untold", int64Type, ros.DefaultQoS(), func(r ros.Received) { got <- r.Message.Int("data") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sub.(*subscription).reader.set(nil); err != nil {
+		t.Fatal(err)
+	}
+	pub, err := n.CreatePublisher("untold", int64Type, ros.DefaultQoS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a match", func() bool { return pub.SubscriptionCount() == 1 })
+	if err := pub.Publish(ros.New(pub.Type()).With("data", 7)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case i := <-got:
+		if i != 7 {
+			t.Errorf("got %d", i)
+		}
+	case <-time.After(within):
+		t.Error("the message was never found")
+	}
+}
+
 // A closed node's methods say so; nothing touches freed memory.
 func TestEntitiesOutliveTheirNodeSafely(t *testing.T) {
 	n := newNode(t, "gone", Options{})

@@ -11,7 +11,12 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
+
+// sweepEvery is how often every entity is looked at although nothing was told of it. A wait set sees data that is
+// there; a callback that the middleware fails to make would leave an emergency stop unread for good.
+const sweepEvery = time.Second
 
 // dispatcher wakes entities for which the middleware has new data. The middleware's threads put them on a
 // list in C; one goroutine waits for the list's eventfd in Go's poller and passes on.
@@ -44,8 +49,17 @@ func (d *dispatcher) run() {
 	defer close(d.done)
 	var count [8]byte
 	news := make([]C.an_news_t, 64)
-	for {
-		if _, err := d.event.Read(count[:]); err != nil {
+	for next := time.Now(); ; {
+		if now := time.Now(); !now.Before(next) {
+			d.sweep()
+			next = now.Add(sweepEvery)
+			if err := d.event.SetReadDeadline(next); err != nil {
+				return // closed
+			}
+		}
+		if _, err := d.event.Read(count[:]); errors.Is(err, os.ErrDeadlineExceeded) {
+			continue
+		} else if err != nil {
 			return // closed
 		}
 		for {
@@ -67,10 +81,15 @@ func (d *dispatcher) pass(news []C.an_news_t) {
 			continue // it has just ended
 		}
 		w.count.Add(uint64(n.count))
-		select {
-		case w.wake <- struct{}{}:
-		default: // it has not looked yet, and will see this, too
-		}
+		w.look()
+	}
+}
+
+func (d *dispatcher) sweep() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.watches {
+		w.look()
 	}
 }
 
@@ -87,7 +106,7 @@ type watch struct {
 	dispatcher *dispatcher
 	id         uint64
 	source     *C.an_source_t
-	wake       chan struct{} // holds one token while count may be above zero
+	wake       chan struct{} // holds one token while there may be data
 	count      atomic.Uint64 // of data that the middleware told of and nobody has looked for yet
 }
 
@@ -103,6 +122,14 @@ func (d *dispatcher) watch() (*watch, error) {
 	w := &watch{dispatcher: d, id: d.last, source: source, wake: make(chan struct{}, 1)}
 	d.watches[w.id] = w
 	return w, nil
+}
+
+// look has the entity look for data.
+func (w *watch) look() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it has not looked since it was told to, and will see what is new, too
+	}
 }
 
 // end removes the entry. The middleware must not know the source any more.

@@ -23,8 +23,8 @@
 //   - Waiting. A rclgo.WaitSet fixes its entities when it starts, keeps one thread in C, adds every
 //     entity again at each wake-up, and runs callbacks one after another. Here the middleware's own "new data"
 //     callbacks put an entity on a list and write to an eventfd (events.c); one goroutine per node
-//     waits for it in Go's poller. Entities come and go without anybody being stopped, an idle
-//     node takes no time at all, and no thread of the middleware ever runs Go code.
+//     waits for it in Go's poller, and once a second has every entity look anyway. Entities come and go without
+//     anybody being stopped, an idle node takes next to no time, and no thread of the middleware ever runs Go code.
 //   - Taking messages: rclgo's MessageInfo lacks the publisher's gid.
 //   - Publishing, requests and responses: rclgo's encoders return no error, its buffers are
 //     made anew for each message, and its errors read a per-thread text from whatever

@@ -39,6 +39,8 @@ func (n *Node) read(what string, s *support, take func(*cmessage) (bool, error),
 		node: n, what: what, watch: w, set: set, take: take, buffer: newCMessage(s),
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
+	// What came before the middleware had the source, it may not tell of.
+	w.look()
 	go r.run()
 	return r, nil
 }
@@ -53,7 +55,7 @@ func (r *reader) run() {
 		}
 		// One take for each thing told of: a take may consume something and have nothing to show, such as a
 		// response to another client of the service or the news that a publisher is gone. Then until nothing is left.
-		for told, more := r.watch.count.Swap(0), false; told > 0 || more; {
+		for told, more := r.watch.count.Swap(0), true; told > 0 || more; {
 			select {
 			case <-r.quit:
 				return
