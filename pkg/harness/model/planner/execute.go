@@ -138,6 +138,18 @@ func (r *runner) run(p program) {
 			o := r.do(x.tool, x.args)
 			r.evidence = append(r.evidence, o.id)
 			r.told = append(r.told, x.tell(o.content))
+		case fetch:
+			r.fetch(x)
+		case pickUp:
+			for try := 1; !r.grasp(x.object, r.look()[x.object].Place, try); try++ {
+			}
+			r.did = append(r.did, "picked up the "+x.object)
+			r.last = nil
+		case putDown:
+			r.do("navigate_to", map[string]any{"place": x.place})
+			r.do("place", map[string]any{"place": x.place})
+			r.did = append(r.did, fmt.Sprintf("put the %s down at the %s", x.object, x.place))
+			r.last = nil
 		case branch:
 			o := r.do(x.ask.tool, x.ask.args)
 			r.evidence = append(r.evidence, o.id)

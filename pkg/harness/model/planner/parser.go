@@ -12,6 +12,8 @@ type parser struct {
 	world *world
 	// still: the task forbids motion ("do not move").
 	still bool
+	// object and place were named last: "it" and "there" mean them.
+	object, place string
 	// reason is the clearest cause of a refusal found so far.
 	reason string
 }
@@ -136,6 +138,7 @@ func parse(task string, w *world) (program, error) {
 	if len(prog) == 0 {
 		return nil, refuse("The task asks for nothing but to stay where I am; there is nothing to do.")
 	}
+	prog = joinCarry(prog)
 	for _, t := range prog.tools() {
 		if !w.tools[t] {
 			return nil, refuse("That would need the tool %s, which is not available here.", t)
@@ -217,7 +220,7 @@ func (p *parser) misunderstood() error {
 
 // clause reads one clause: a condition, a negation, a question or a command.
 func (p *parser) clause() (program, bool, error) {
-	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.command, p.negation, p.questions} {
+	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.command, p.manipulation, p.negation, p.questions} {
 		mark := p.at
 		prog, ok, err := rule()
 		if err != nil {

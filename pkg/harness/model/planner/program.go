@@ -44,7 +44,7 @@ type program []instruction
 func (p program) moves() bool {
 	for _, i := range p {
 		switch x := i.(type) {
-		case call:
+		case call, fetch, pickUp, putDown:
 			return true
 		case branch:
 			if program(x.then).moves() || program(x.els).moves() {
@@ -65,6 +65,12 @@ func (p program) tools() []string {
 			out = append(out, x.tool)
 		case question:
 			out = append(out, x.tool)
+		case fetch:
+			out = append(out, "list_objects", "navigate_to", "pick", "place")
+		case pickUp:
+			out = append(out, "list_objects", "navigate_to", "pick")
+		case putDown:
+			out = append(out, "navigate_to", "place")
 		case branch:
 			out = append(out, x.ask.tool)
 			out = append(out, program(x.then).tools()...)
@@ -83,6 +89,15 @@ func (p program) String() string {
 			parts[i] = x.tool + arguments(x.args)
 		case question:
 			parts[i] = "?" + x.tool + arguments(x.args)
+		case fetch:
+			parts[i] = fmt.Sprintf("fetch[%s -> %s]", x.object, x.place)
+			if x.unless {
+				parts[i] = fmt.Sprintf("fetch[%s -> %s unless there]", x.object, x.place)
+			}
+		case pickUp:
+			parts[i] = fmt.Sprintf("pick[%s]", x.object)
+		case putDown:
+			parts[i] = fmt.Sprintf("put[%s -> %s]", x.object, x.place)
 		case branch:
 			parts[i] = fmt.Sprintf("if[%s]{%s}else{%s}", x.condition, program(x.then), program(x.els))
 		}

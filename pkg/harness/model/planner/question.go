@@ -52,7 +52,7 @@ func asks(list []word) bool {
 	}
 	for i, w := range list {
 		switch w.text {
-		case "what", "where", "which", "how", "is", "are", "do", "report", "tell", "say", "state", "give", "show", "list", "enumerate", "name", "read", "check", "measure", "status", "position", "pose", "battery", "location", "anything":
+		case "what", "where", "which", "how", "is", "are", "do", "report", "tell", "say", "state", "give", "show", "list", "enumerate", "name", "read", "check", "measure", "status", "position", "pose", "battery", "location", "anything", "holding":
 			return true
 		case "please", "just", "me", "the", "your", "current", ",", "now", "hey", "robot", "i", "to", "know", "want", "would", "like", "can", "could", "you":
 		default:
@@ -74,8 +74,8 @@ func (p *parser) classify(list []word, has func(...string) bool) (question, bool
 		return placesQuestion(), true, nil
 	case has("clearance", "obstacle", "obstacles", "room", "space", "free", "ahead", "blocked", "nearest", "wall") && has("how", "far", "clearance", "distance", "nearest", "much", "is", "report", "measure", "tell") && !has("kitchen", "office"):
 		return clearanceQuestion(), true, nil
-	case has("objects", "object", "things"):
-		return objectsQuestion(), true, nil
+	case has("objects", "object", "things", "thing", "gripper", "hand", "holding") || (has("on", "in", "at") && has("what", "anything", "which") && !has("you")):
+		return p.objectsAsked(list, has)
 	case has("are", "you") && has("at", "in") && !has("where", "what", "which"):
 		for _, pl := range p.world.places {
 			for _, name := range pl.words {
@@ -199,8 +199,57 @@ func placesQuestion() question {
 	}}
 }
 
-func objectsQuestion() question {
-	return question{tool: "list_objects", tell: func(content string) string { return "The objects read " + content + "." }}
+// objectsAsked: all objects, those at a place, or what is in the gripper.
+func (p *parser) objectsAsked(list []word, has func(...string) bool) (question, bool, error) {
+	if has("gripper", "hand", "holding", "hold") {
+		return question{tool: "list_objects", tell: func(content string) string {
+			return tellObjects(content, func(o objectSeen) bool { return o.Held }, "I hold %s.", "I hold nothing.")
+		}}, true, nil
+	}
+	for _, pl := range p.world.places {
+		for _, name := range pl.words {
+			if containsRun(list, name) {
+				return question{tool: "list_objects", tell: func(content string) string {
+					return tellObjects(content, func(o objectSeen) bool { return o.Place == pl.name && !o.Held }, "At the "+pl.name+": %s.", "Nothing that I know of is at the "+pl.name+".")
+				}}, true, nil
+			}
+		}
+	}
+	if !has("objects", "object", "things", "thing") {
+		return question{}, false, nil
+	}
+	return question{tool: "list_objects", tell: func(content string) string {
+		return tellObjects(content, func(objectSeen) bool { return true }, "The objects that I know: %s.", "I know no objects.")
+	}}, true, nil
+}
+
+// objectSeen is an object as list_objects tells it.
+type objectSeen struct {
+	Place string `json:"place"`
+	Held  bool   `json:"held"`
+}
+
+// tellObjects names those that fit, with their places.
+func tellObjects(content string, fits func(objectSeen) bool, some, none string) string {
+	var all map[string]objectSeen
+	if err := json.Unmarshal([]byte(content), &all); err != nil {
+		return "The objects read " + content + "."
+	}
+	var names []string
+	for name, o := range all {
+		if !fits(o) {
+			continue
+		}
+		if !strings.Contains(some, "At the") && o.Place != "" && !o.Held {
+			name += " (" + o.Place + ")"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return none
+	}
+	slices.Sort(names)
+	return fmt.Sprintf(some, joined(names))
 }
 
 // namesIn lists the keys of an object, or the names of a list.
