@@ -38,7 +38,8 @@ func (b *base) command(t world.Twist) {
 	b.silent = 0
 }
 
-func (b *base) step(w *world.World, f Faults) {
+// step moves the base. Bumps reports whether the arm would bump into something, more than it does, with the base at a pose.
+func (b *base) step(w *world.World, f Faults, bumps func(world.Pose) bool) {
 	b.silent += dt
 	if b.silent > b.robot.SilenceLimit {
 		b.target = world.Twist{}
@@ -53,11 +54,17 @@ func (b *base) step(w *world.World, f Faults) {
 
 	moving := world.Twist{Linear: b.motor.Linear + f.Drift, Angular: b.motor.Angular}
 	next := b.pose.Advance(moving, dt)
-	b.contact = moving.Linear != 0 && w.Collides(next) && w.Clearance(next.X, next.Y) < w.Clearance(b.pose.X, b.pose.Y)
+	bare := moving.Linear != 0 && w.Collides(next) && w.Clearance(next.X, next.Y) < w.Clearance(b.pose.X, b.pose.Y)
+	reach := moving != world.Twist{} && bumps(next)
+	b.contact = bare || reach
 	if b.contact {
 		// An obstacle holds the base where it is; being round, it can still turn.
 		b.motor.Linear, moving.Linear = 0, 0
 		next = b.pose.Advance(moving, dt)
+	}
+	if reach && bumps(next) {
+		b.motor.Angular, moving.Angular = 0, 0
+		next = b.pose
 	}
 	b.driven += math.Abs(moving.Linear) * dt
 	b.pose, b.twist = next, moving

@@ -8,6 +8,9 @@ const (
 	streamOdometry uint64 = iota + 1
 	streamLocalisation
 	streamLidar
+	streamJoints
+	streamFinger
+	streamCamera
 )
 
 type noise struct{ *rand.Rand }

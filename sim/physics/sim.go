@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"agent_node/sim/arm"
 	"agent_node/sim/world"
 )
 
@@ -25,9 +26,16 @@ type Truth struct {
 	Time    time.Duration // since the simulation began
 	Pose    world.Pose
 	Twist   world.Twist
-	Contact bool    // the base is held by an obstacle
+	Contact bool    // the base is held by an obstacle that it, or the arm on it, drove into
 	Driven  float64 // m, length of the path so far
 	Charge  float64 // percent
+
+	Arm         arm.Values // rad, the joints' positions
+	ArmVelocity arm.Values // rad/s
+	ArmContact  bool       // the arm is held by something that it moved into, or by the robot itself
+	Width       float64    // m, the gripper's opening
+	WidthSpeed  float64    // m/s
+	Held        string     // the object between the fingers, "" for none
 }
 
 // Faults of the base's physics. What goes wrong in messages and actions is the
@@ -39,6 +47,8 @@ type Faults struct {
 	// OdometryLost tells localisation that the odometry it hears cannot be used:
 	// it then goes on with the last correction, as a particle filter does.
 	OdometryLost bool
+	GripperSlip  bool // what is held drops out while the base drives
+	GripperEmpty bool // the fingers close beside whatever there is to grasp
 }
 
 // Sim is one running simulation.
@@ -52,6 +62,13 @@ type Sim struct {
 	local    localisation
 	lidar    lidar
 	battery  battery
+	joints   joints
+	gripper  gripper
+	body     *body
+	objects  objects
+	camera   camera
+
+	armContact bool
 }
 
 // New makes a simulation at time zero, with the robot at rest. A start that is not
@@ -74,17 +91,27 @@ func New(o Options) (*Sim, error) {
 	s.local = newLocalisation(o.Seed, start)
 	s.lidar = lidar{seed: o.Seed, from: start}
 	s.battery = newBattery(w)
+	s.joints = newJoints(o.Seed, w.Arm)
+	s.gripper = newGripper(o.Seed, w.Gripper)
+	s.body = newBody(w, world.Posture{Arm: s.joints.position, Width: s.gripper.width})
+	s.objects = newObjects(w)
+	s.camera = newCamera(w, o.Seed)
+	s.photograph()
 	return s, nil
 }
 
 // Step lets one time step pass.
 func (s *Sim) Step() {
 	s.steps++
-	s.base.step(s.world, s.faults)
+	s.stepArm()
+	s.stepGripper()
+	s.base.step(s.world, s.faults, s.bumps)
+	s.objects.step(s.body.toolFrame(s.base.pose), s.base.pose)
 	s.odometry.step(s.base.twist)
 	s.local.step(s.base.pose, s.odometry.exact, s.faults.OdometryLost)
 	s.battery.step(s.base.pose, s.base.twist)
 	s.lidar.step(s.base.pose, s.Time())
+	s.photograph()
 }
 
 // Time is the simulated time since the simulation began.
@@ -117,6 +144,8 @@ func (s *Sim) Truth() Truth {
 	return Truth{
 		Time: s.Time(), Pose: s.base.pose, Twist: s.base.twist,
 		Contact: s.base.contact, Driven: s.base.driven, Charge: s.battery.charge,
+		Arm: s.joints.position, ArmVelocity: s.joints.velocity, ArmContact: s.armContact,
+		Width: s.gripper.width, WidthSpeed: s.gripper.velocity, Held: s.objects.heldName(),
 	}
 }
 
@@ -164,6 +193,9 @@ func (s *Sim) free(p world.Pose) error {
 	if !p.Finite() || s.world.Collides(p) {
 		return fmt.Errorf("physics: no room for the robot at x %.3f m, y %.3f m: clearance is %.3f m, it needs %.3f m",
 			p.X, p.Y, s.world.Clearance(p.X, p.Y), s.world.Robot.Radius)
+	}
+	if s.body != nil && s.depth(p) > touching {
+		return fmt.Errorf("physics: no room for the arm with the robot at x %.3f m, y %.3f m, yaw %.3f rad", p.X, p.Y, p.Yaw)
 	}
 	return nil
 }

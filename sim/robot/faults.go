@@ -8,6 +8,7 @@ type faults struct {
 
 	dropFeedback, lateResult, refuseCancel, ignoreCancel bool
 	actionServerDown                                     bool
+	gripperSlip, gripperEmpty                            bool
 
 	protectiveStop, estop bool
 
@@ -21,6 +22,8 @@ func (f *faults) physical() physics.Faults {
 		ProtectiveStop: f.protectiveStop,
 		EmergencyStop:  f.estop,
 		Drift:          f.drift,
+		GripperSlip:    f.gripperSlip,
+		GripperEmpty:   f.gripperEmpty,
 		OdometryLost:   f.freezeOdom || f.staleStamps || f.stopOdom || f.nanOdom,
 	}
 }
@@ -50,6 +53,8 @@ var switches = []struct {
 	{"fault.refuse_cancel", "Cancels are refused.", func(f *faults) *bool { return &f.refuseCancel }},
 	{"fault.ignore_cancel", "Cancels are accepted and ignored; the goal never ends by itself.", func(f *faults) *bool { return &f.ignoreCancel }},
 	{"fault.protective_stop", "The robot stops and stands until this is cleared, then it goes on.", func(f *faults) *bool { return &f.protectiveStop }},
-	{"fault.action_server_down", "The navigation server is gone; goals under way vanish with it.", func(f *faults) *bool { return &f.actionServerDown }},
-	{"sim.estop", "The robot's own emergency stop is pressed: it stops, and navigation aborts.", func(f *faults) *bool { return &f.estop }},
+	{"fault.action_server_down", "The servers of navigation, arm and gripper are gone; goals under way vanish with them.", func(f *faults) *bool { return &f.actionServerDown }},
+	{"fault.gripper_slip", "What the gripper holds drops out while the base drives.", func(f *faults) *bool { return &f.gripperSlip }},
+	{"fault.gripper_empty", "The fingers close beside whatever there is to grasp.", func(f *faults) *bool { return &f.gripperEmpty }},
+	{"sim.estop", "The robot's own emergency stop is pressed: it stops, and every motion aborts.", func(f *faults) *bool { return &f.estop }},
 }

@@ -42,11 +42,14 @@ func (r *Robot) openLatched() error {
 	if err != nil {
 		return err
 	}
-	fixed, err := r.messages("geometry_msgs/msg/TransformStamped", 1)
+	links := r.links(func(j world.Joint) bool { return j.Kind == world.Fixed })
+	fixed, err := r.messages("geometry_msgs/msg/TransformStamped", len(links))
 	if err != nil {
 		return err
 	}
-	writeTransform(fixed[0], stamp, frameBase, frameLaser, world.Pose{}, r.world.Robot.LidarHeight)
+	for i, l := range links {
+		writeLink(fixed[i], stamp, l, 0)
+	}
 	t.msg.With("transforms", fixed)
 	t.send()
 	return nil

@@ -12,8 +12,8 @@ import (
 const (
 	frameMap   = "map"
 	frameOdom  = "odom"
-	frameBase  = "base_link"
-	frameLaser = "laser"
+	frameBase  = world.LinkBase
+	frameLaser = world.LinkLaser
 )
 
 // sink is a publisher with the message that it sends over and over.
@@ -59,6 +59,15 @@ func writePose(m *ros.Message, p world.Pose, z float64) {
 func writeYaw(m *ros.Message, yaw float64) {
 	s, c := math.Sincos(yaw / 2)
 	m.With("z", s).With("w", c)
+}
+
+// writeVec writes a geometry_msgs/Point or Vector3.
+func writeVec(m *ros.Message, v world.Vec) { m.With("x", v.X).With("y", v.Y).With("z", v.Z) }
+
+// writeRotation writes a geometry_msgs/Quaternion.
+func writeRotation(m *ros.Message, r world.Rotation) {
+	x, y, z, w := r.Quaternion()
+	m.With("x", x).With("y", y).With("z", z).With("w", w)
 }
 
 // writeTwist writes a geometry_msgs/Twist.

@@ -21,32 +21,25 @@ const (
 )
 
 // navigate carries out a goal of navigate_to_pose.
-func (r *Robot) navigate(h *action.Handle) {
-	h.Execute()
+func (r *Robot) navigate(h *action.Handle) ending {
 	goal, err := r.toMap(h.Goal().Msg("pose"))
 	if err != nil {
-		r.finish(h, failed(err))
-		return
+		return failed(err)
 	}
 	path, err := r.planner.Plan(r.estimate(), goal)
 	if err != nil {
-		r.finish(h, failed(err))
-		return
+		return failed(err)
 	}
-	j := r.begin(h, nav.NewFollower(path, r.world.Robot.Limits))
-	select {
-	case e := <-j.done:
-		r.finish(h, e)
-	case <-h.Context().Done():
-		r.drop(j)
-		r.finish(h, ending{action.StatusAborted, nav.FollowerUnknown, "the server shuts down"})
+	j, err := r.begin(&r.base, h, func() (mover, error) {
+		return &driving{follower: nav.NewFollower(path, r.world.Robot.Limits)}, nil
+	})
+	if err != nil {
+		return failed(err)
 	}
+	return r.carryOut(&r.base, j)
 }
 
-func failed(err error) ending {
-	code, message := reason(err)
-	return ending{action.StatusAborted, code, message}
-}
+func failed(err error) ending { return ending{action.StatusAborted, navResult(reason(err))} }
 
 // reason is what a result says of an error.
 func reason(err error) (nav.Code, string) {
@@ -57,45 +50,12 @@ func reason(err error) (nav.Code, string) {
 	return nav.PlannerUnknown, err.Error()
 }
 
-// finish ends the goal.
-func (r *Robot) finish(h *action.Handle, e ending) {
-	result := ros.New(r.actions.navigate.Result).With("error_code", uint16(e.code)).With("error_msg", e.message)
-	var err error
-	switch e.status {
-	case action.StatusSucceeded:
-		err = h.Succeed(result)
-	case action.StatusCanceled:
-		err = h.Canceled(result)
-	default:
-		err = h.Abort(result)
+// acceptNavigation refuses a behavior tree, as Nav2 does with one that it cannot find.
+func (r *Robot) acceptNavigation(goal *ros.Message) error {
+	if tree := goal.Str("behavior_tree"); tree != "" {
+		return fmt.Errorf("there are no behavior trees here, and not %q", tree)
 	}
-	// A server that was taken down has ended its goals already.
-	if err != nil && !errors.Is(err, action.ErrEnded) {
-		r.node.Logger().Error("goal not ended", "goal", h.ID(), "status", e.status, "err", err)
-	}
-}
-
-// openFeedback sends the progress of the goal under way.
-func (r *Robot) openFeedback() (func(*snapshot), error) {
-	t, err := r.node.Types().Action(navigateType)
-	if err != nil {
-		return nil, err
-	}
-	m := ros.New(t.Feedback)
-	return func(s *snapshot) {
-		f := s.feedback
-		if f == nil {
-			return
-		}
-		writeHeader(m.Msg("current_pose.header"), s.stamp, frameMap)
-		writePose(m.Msg("current_pose.pose"), f.pose, 0)
-		m.SetDuration("navigation_time", f.time)
-		m.SetDuration("estimated_time_remaining", f.remaining)
-		m.With("distance_remaining", float32(f.distance))
-		if err := f.handle.Feedback(m); err != nil && !errors.Is(err, action.ErrEnded) && !errors.Is(err, ros.ErrClosed) {
-			r.node.Logger().Warn("no feedback", "goal", f.handle.ID(), "err", err)
-		}
-	}, nil
+	return nil
 }
 
 // plan carries out a goal of compute_path_to_pose.

@@ -9,11 +9,15 @@ import (
 
 // Options of a robot. The zero value is the default world in real time, with seed 0
 // and the robot at the dock. Parameters that were given a value from outside (a command
-// line, a parameter file) win over Seed, Start, Rate and Clock.
+// line, a parameter file) win over Seed, Start, RandomStart, RandomObjects, Rate and Clock.
 type Options struct {
 	World *world.World // nil: world.Default()
 	Seed  uint64
 	Start *world.Pose // nil: the dock
+	// RandomStart lets the robot start where the seed says, with room around it; a Start wins over it.
+	RandomStart bool
+	// RandomObjects lays every object on a spot that the seed says, within reach from a place.
+	RandomObjects bool
 	// Rate is how many simulated seconds pass in a real one; 0 means 1.
 	Rate float64
 	// Clock publishes the simulated time on /clock and stamps everything with it.

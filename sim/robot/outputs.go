@@ -5,23 +5,18 @@ import (
 
 	"agent_node/pkg/ros"
 	"agent_node/sim/physics"
-	"agent_node/sim/world"
 )
 
 // How many steps there are between two messages of a kind.
 const (
 	clockEvery    = 1
 	odometryEvery = 2  // 50 Hz: odometry, transforms, truth
-	jointsEvery   = 5  // 20 Hz
-	scanEvery     = 10 // 10 Hz: scan, states, counters, objects
+	jointsEvery   = 2  // 50 Hz, with their transforms
+	scanEvery     = 10 // 10 Hz: scan, states, counters
+	objectsEvery  = 10 // and what the camera sees
 	feedbackEvery = 10
 	recordEvery   = 10
 	batteryEvery  = 20 // 5 Hz
-)
-
-const (
-	leftWheel  = "left_wheel"
-	rightWheel = "right_wheel"
 )
 
 // output publishes snapshots, one out of every so many.
@@ -45,7 +40,10 @@ func (r *Robot) openOutputs() error {
 		{1, r.openMode},
 		{1, r.openScaling},
 		{batteryEvery, r.openBattery},
-		{scanEvery, r.openObjects},
+		{objectsEvery, r.openDetections},
+		{objectsEvery, r.openObjects},
+		{1, r.openContact},
+		{1, r.openHeld},
 		{scanEvery, r.openCounters},
 		{1, r.openFeedback},
 		{recordEvery, func() (func(*snapshot), error) { return r.record.publish, nil }},
@@ -124,40 +122,6 @@ func (r *Robot) openTransforms() (func(*snapshot), error) {
 		o.msg.With("transforms", told)
 		o.send()
 	}, nil
-}
-
-func (r *Robot) openJoints() (func(*snapshot), error) {
-	o, err := r.sink("joint_states", "sensor_msgs/msg/JointState", ros.DefaultQoS())
-	if err != nil {
-		return nil, err
-	}
-	tf, err := r.sink("/tf", "tf2_msgs/msg/TFMessage", ros.QoS{Depth: 100})
-	if err != nil {
-		return nil, err
-	}
-	wheels, err := r.messages("geometry_msgs/msg/TransformStamped", 2)
-	if err != nil {
-		return nil, err
-	}
-	o.msg.With("name", []string{leftWheel + "_joint", rightWheel + "_joint"})
-	side := r.world.Robot.WheelTrack / 2
-	return func(s *snapshot) {
-		w := s.wheels
-		o.header(s.stamp, "")
-		o.msg.With("position", []float64{w.Left, w.Right}).With("velocity", []float64{w.LeftVelocity, w.RightVelocity})
-		o.send()
-		writeWheel(wheels[0], s.stamp, leftWheel, side, r.world.Robot.WheelRadius, w.Left)
-		writeWheel(wheels[1], s.stamp, rightWheel, -side, r.world.Robot.WheelRadius, w.Right)
-		tf.msg.With("transforms", wheels)
-		tf.send()
-	}, nil
-}
-
-// writeWheel writes the transform of a wheel, which turns about y.
-func writeWheel(m *ros.Message, stamp ros.Time, link string, y, z, angle float64) {
-	writeTransform(m, stamp, frameBase, link, world.Pose{Y: y}, z)
-	sin, cos := math.Sincos(angle / 2)
-	m.Msg("transform.rotation").With("y", sin).With("z", 0.0).With("w", cos)
 }
 
 func (r *Robot) openScan() (func(*snapshot), error) {

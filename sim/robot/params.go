@@ -2,6 +2,9 @@ package robot
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/param"
@@ -23,6 +26,14 @@ const (
 	paramSlowAccept = "fault.slow_accept"
 	paramTeleport   = "sim.teleport"
 	paramCharge     = "sim.charge"
+	paramTakeAway   = "sim.take_away"
+	paramObject     = "sim.object." // and the object's name, with underscores
+)
+
+// Streams of what is drawn once, before time passes.
+const (
+	streamStart uint64 = 1<<32 + iota
+	streamObjects
 )
 
 // declare declares every parameter.
@@ -36,10 +47,6 @@ func (r *Robot) declare(o Options) (*parameters, error) {
 		r.closers = append(r.closers, s)
 		p.server = s
 	}
-	start := r.world.Start()
-	if o.Start != nil {
-		start = *o.Start
-	}
 	if o.Rate == 0 {
 		o.Rate = 1
 	}
@@ -51,6 +58,9 @@ func (r *Robot) declare(o Options) (*parameters, error) {
 	p.rate = as[float64](fixed("rate", "Simulated seconds in a real one.", o.Rate, &param.FloatRange{From: 0.01, To: 1000}))
 	p.clock = as[bool](fixed("publish_clock", "Publish the simulated time on /clock and stamp with it; a rate other than 1 implies it.", o.Clock, nil))
 	p.clock = p.clock || p.rate != 1
+	start := r.draw(p.seed, o.Start,
+		as[bool](fixed("start.random", "The robot starts where the seed says, unless start.x, start.y or start.yaw is given.", o.RandomStart, nil)),
+		as[bool](fixed("objects.random", "The objects lie where the seed says, each within reach from a place.", o.RandomObjects, nil)))
 	p.start.X = as[float64](fixed("start.x", "Where the robot stands at first, m in map.", start.X, nil))
 	p.start.Y = as[float64](fixed("start.y", "Where the robot stands at first, m in map.", start.Y, nil))
 	p.start.Yaw = as[float64](fixed("start.yaw", "How the robot is turned at first, rad in map.", start.Yaw, nil))
@@ -74,7 +84,48 @@ func (r *Robot) declare(o Options) (*parameters, error) {
 		Name: paramCharge, Description: "Setting it sets the battery's charge, percent.",
 		Float: &param.FloatRange{From: 0, To: 100},
 	}, r.world.Battery.Initial)
+	for _, thing := range r.world.Objects {
+		d.declare(param.Descriptor{
+			Name: objectParam(thing), Description: "Setting it puts the " + thing.Name + " down by hand at x, y, z, yaw (m, m, m, rad in map).",
+			Constraints: "two to four finite numbers; without z it is put on what is there; not inside an obstacle",
+		}, []float64{thing.X, thing.Y, thing.Z, thing.Yaw})
+	}
+	d.declare(param.Descriptor{Name: paramTakeAway, Description: "Setting it takes the object with this name out of the world, until it is put down again."}, "")
 	return p, d.err
+}
+
+// draw draws what is random about the start: where the objects lie, and where the robot stands unless that is given.
+func (r *Robot) draw(seed uint64, given *world.Pose, robot, objects bool) world.Pose {
+	if objects {
+		r.world = r.world.Scatter(rand.New(rand.NewPCG(seed, streamObjects)))
+	}
+	switch {
+	case given != nil:
+		return *given
+	case robot:
+		return r.world.RandomPose(rand.New(rand.NewPCG(seed, streamStart)))
+	}
+	return r.world.Start()
+}
+
+// objectParam is the parameter that moves an object.
+func objectParam(o world.Object) string { return paramObject + strings.ReplaceAll(o.Name, " ", "_") }
+
+// placed is where the values of such a parameter ask to put the object.
+func (r *Robot) placed(o world.Object, v []float64) (world.Object, error) {
+	if len(v) < 2 || len(v) > 4 {
+		return o, fmt.Errorf("%d numbers, x and y are needed, z and yaw are taken", len(v))
+	}
+	o.X, o.Y, o.Yaw = v[0], v[1], 0
+	if len(v) > 2 {
+		o.Z = v[2]
+	} else {
+		o.Z = r.world.Top(o.X, o.Y) + o.Size/2
+	}
+	if len(v) > 3 {
+		o.Yaw = v[3]
+	}
+	return o, r.world.Room(o)
 }
 
 // serve makes a parameter server with the values that were given to the node from outside.
@@ -127,21 +178,40 @@ func (r *Robot) listen() error {
 	return nil
 }
 
-// check refuses a teleport to where the robot has no room.
+// check refuses what cannot be: the robot where it has no room, an object inside of something, an object that is not there.
 func (r *Robot) check(changes []param.Parameter) error {
 	for _, c := range changes {
-		if c.Name != paramTeleport {
-			continue
+		var err error
+		switch c.Name {
+		case paramTeleport:
+			err = r.checkTeleport(as[[]float64](c.Value))
+		case paramTakeAway:
+			name := as[string](c.Value)
+			if name != "" && !slices.ContainsFunc(r.world.Objects, func(o world.Object) bool { return o.Name == name }) {
+				err = fmt.Errorf("there is no object %q", name)
+			}
+		default:
+			for _, o := range r.world.Objects {
+				if c.Name == objectParam(o) {
+					_, err = r.placed(o, as[[]float64](c.Value))
+				}
+			}
 		}
-		v := as[[]float64](c.Value)
-		if len(v) != 3 {
-			return fmt.Errorf("%d numbers, x, y and yaw are needed", len(v))
+		if err != nil {
+			return err
 		}
-		p := world.Pose{X: v[0], Y: v[1], Yaw: v[2]}
-		if !p.Finite() || r.world.Collides(p) {
-			return fmt.Errorf("no room at x %.3f m, y %.3f m: %.3f m to the nearest obstacle, %.3f m are needed",
-				p.X, p.Y, r.world.Clearance(p.X, p.Y), r.world.Robot.Radius)
-		}
+	}
+	return nil
+}
+
+func (r *Robot) checkTeleport(v []float64) error {
+	if len(v) != 3 {
+		return fmt.Errorf("%d numbers, x, y and yaw are needed", len(v))
+	}
+	p := world.Pose{X: v[0], Y: v[1], Yaw: v[2]}
+	if !p.Finite() || r.world.Collides(p) {
+		return fmt.Errorf("no room at x %.3f m, y %.3f m: %.3f m to the nearest obstacle, %.3f m are needed",
+			p.X, p.Y, r.world.Clearance(p.X, p.Y), r.world.Robot.Radius)
 	}
 	return nil
 }
@@ -157,7 +227,7 @@ func (r *Robot) apply(changes []param.Parameter) {
 	down := r.faults.actionServerDown
 	r.mu.Unlock()
 	if err := r.actions.setDown(down); err != nil {
-		r.node.Logger().Error("the navigation server did not come back", "err", err)
+		r.node.Logger().Error("the action servers did not come back", "err", err)
 	}
 }
 
@@ -180,6 +250,27 @@ func (r *Robot) applyOne(c param.Parameter) error {
 		if v := as[[]float64](c.Value); len(v) == 3 {
 			return r.sim.Teleport(world.Pose{X: v[0], Y: v[1], Yaw: world.WrapAngle(v[2])})
 		}
+	case paramTakeAway:
+		if name := as[string](c.Value); name != "" {
+			return r.sim.TakeObject(name)
+		}
+	default:
+		return r.applyObject(c)
+	}
+	return nil
+}
+
+// applyObject is called with mu held.
+func (r *Robot) applyObject(c param.Parameter) error {
+	for _, o := range r.world.Objects {
+		if c.Name != objectParam(o) {
+			continue
+		}
+		at, err := r.placed(o, as[[]float64](c.Value))
+		if err != nil {
+			return err
+		}
+		return r.sim.PutObject(at)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // Robot is the built-in robot on a node.
 //
 // One goroutine, [Robot.Run], steps the physics and publishes what the sensors say. mu
-// guards the physics, the faults, the counters and the navigation job; callbacks and action
+// guards the physics, the faults, the counters and the jobs; callbacks and action
 // handlers take it for a moment only, and nothing is published while it is held.
 type Robot struct {
 	node    ros.Node
@@ -36,7 +36,9 @@ type Robot struct {
 	faults   faults
 	counters counters
 	tap      odometryTap
-	job      *job
+	base     lane
+	arm      lane
+	gripper  lane
 	contact  bool
 
 	actions actions
@@ -116,11 +118,13 @@ func (r *Robot) tick() {
 	r.advance()
 	r.sim.Step()
 	s := r.look()
-	touched := s.truth.Contact && !r.contact
-	r.contact = s.truth.Contact
+	contact := s.truth.Contact || s.truth.ArmContact
+	touched := contact && !r.contact
+	r.contact = contact
 	r.mu.Unlock()
 	if touched {
-		r.node.Logger().Warn("the base is held by an obstacle", "x", s.truth.Pose.X, "y", s.truth.Pose.Y)
+		r.node.Logger().Warn("the robot is held by something it bumped into", "base", s.truth.Contact, "arm", s.truth.ArmContact,
+			"x", s.truth.Pose.X, "y", s.truth.Pose.Y)
 	}
 	for _, o := range r.outputs {
 		if s.step%o.every == 0 {
@@ -134,6 +138,13 @@ func (r *Robot) Truth() physics.Truth {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sim.Truth()
+}
+
+// Objects are the objects as they truly are, those taken away included.
+func (r *Robot) Objects() []physics.ObjectState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sim.Objects()
 }
 
 // Counters are the goals and nonzero commands received so far, by the resolved name of

@@ -23,7 +23,11 @@ type snapshot struct {
 	scaling   float64
 	mode      string
 	counts    []uint64
-	feedback  *feedback // nil: none
+	feedback  []feedback
+	joints    physics.JointReading
+	finger    physics.GripperReading
+	objects   []physics.ObjectState
+	seen      physics.Detections
 }
 
 // look takes a snapshot. It is called with mu held.
@@ -34,6 +38,8 @@ func (r *Robot) look() *snapshot {
 		mapToOdom: r.sim.MapToOdom(),
 		battery:   r.sim.Battery(),
 		wheels:    r.sim.Wheels(),
+		joints:    r.sim.Arm(),
+		finger:    r.sim.Gripper(),
 		scaling:   r.sim.SpeedScaling(),
 		mode:      r.faults.mode(),
 		counts:    append([]uint64(nil), r.counters.counts...),
@@ -46,8 +52,11 @@ func (r *Robot) look() *snapshot {
 	if s.step%odometryEvery == 0 {
 		s.odometry, s.odomStamp, s.odomTold = r.tap.report(r.sim.Odometry(), s.stamp, &r.faults)
 	}
-	if s.step%feedbackEvery == 0 && r.job != nil && !r.faults.dropFeedback {
-		s.feedback = r.job.feedback(s)
+	if s.step%objectsEvery == 0 {
+		s.objects, s.seen = r.sim.Objects(), r.sim.Detections()
+	}
+	if s.step%feedbackEvery == 0 {
+		s.feedback = r.progress(s)
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package robot_test
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -25,9 +26,12 @@ func TestEveryInterfaceIsThereUnderItsNameAndType(t *testing.T) {
 			"/battery_state": "sensor_msgs/msg/BatteryState", "/robot_description": "std_msgs/msg/String",
 			"/speed_scaling": "std_msgs/msg/Float64", "/robot_mode": "std_msgs/msg/String", "/clock": "rosgraph_msgs/msg/Clock",
 			"/sim/ground_truth": "nav_msgs/msg/Odometry", "/sim/objects": "vision_msgs/msg/Detection3DArray",
-			"/sim/counters":                        "diagnostic_msgs/msg/DiagnosticArray",
-			"/navigate_to_pose/_action/status":     "action_msgs/msg/GoalStatusArray",
-			"/compute_path_to_pose/_action/status": "action_msgs/msg/GoalStatusArray",
+			"/sim/counters": "diagnostic_msgs/msg/DiagnosticArray",
+			"/detections":   "vision_msgs/msg/Detection3DArray", "/sim/contact": "std_msgs/msg/Bool", "/sim/held": "std_msgs/msg/String",
+			"/arm_controller/follow_joint_trajectory/_action/status": "action_msgs/msg/GoalStatusArray",
+			"/gripper_controller/gripper_cmd/_action/status":         "action_msgs/msg/GoalStatusArray",
+			"/navigate_to_pose/_action/status":                       "action_msgs/msg/GoalStatusArray",
+			"/compute_path_to_pose/_action/status":                   "action_msgs/msg/GoalStatusArray",
 		} {
 			if got := topics[name]; !slices.Equal(got, []string{want}) {
 				t.Errorf("%s is %v, want %s", name, got, want)
@@ -44,8 +48,9 @@ func TestTopicsComeAtTheirRates(t *testing.T) {
 		}{
 			"/odom": {"nav_msgs/msg/Odometry", 50}, "/sim/ground_truth": {"nav_msgs/msg/Odometry", 20},
 			"/tf": {"tf2_msgs/msg/TFMessage", 50}, "/scan": {"sensor_msgs/msg/LaserScan", 10},
-			"/joint_states": {"sensor_msgs/msg/JointState", 20}, "/battery_state": {"sensor_msgs/msg/BatteryState", 5},
+			"/joint_states": {"sensor_msgs/msg/JointState", 50}, "/battery_state": {"sensor_msgs/msg/BatteryState", 5},
 			"/sim/counters": {"diagnostic_msgs/msg/DiagnosticArray", 5}, "/sim/objects": {"vision_msgs/msg/Detection3DArray", 5},
+			"/detections":    {"vision_msgs/msg/Detection3DArray", 10},
 			"/speed_scaling": {"std_msgs/msg/Float64", 5}, "/robot_mode": {"std_msgs/msg/String", 5},
 		}
 		for topic, x := range least {
@@ -90,8 +95,15 @@ func TestLateSubscribersGetWhatIsLatched(t *testing.T) {
 			t.Errorf("the map's info is %v", m.Msg("info").Map())
 		}
 		fixed := r.last("/tf_static").Msgs("transforms")
-		if len(fixed) != 1 || fixed[0].Str("child_frame_id") != "laser" || fixed[0].Str("header.frame_id") != "base_link" {
-			t.Errorf("static transforms: %v", fixed)
+		parents := map[string]string{}
+		for _, m := range fixed {
+			parents[m.Str("child_frame_id")] = m.Str("header.frame_id")
+		}
+		if !maps.Equal(parents, map[string]string{
+			"laser": "base_link", "camera_mast": "base_link", "camera_link": "camera_mast",
+			"arm_base_link": "base_link", "gripper_link": "wrist_3_link", "tool0": "gripper_link",
+		}) {
+			t.Errorf("static transforms: %v", parents)
 		}
 		if r.last("/robot_description").Str("data") == "" {
 			t.Error("no description")
@@ -281,7 +293,10 @@ func TestCountersCountWhatArrives(t *testing.T) {
 			}
 			return got
 		}
-		want := map[string]int{"/cmd_vel": 0, "/cmd_vel_stamped": 0, "/navigate_to_pose": 0}
+		want := map[string]int{
+			"/cmd_vel": 0, "/cmd_vel_stamped": 0, "/navigate_to_pose": 0,
+			"/arm_controller/follow_joint_trajectory": 0, "/gripper_controller/gripper_cmd": 0,
+		}
 		check := func(when string) {
 			t.Helper()
 			got := read()

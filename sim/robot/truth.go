@@ -22,44 +22,44 @@ func (r *Robot) openTruth() (func(*snapshot), error) {
 	}, nil
 }
 
-// openObjects makes the topic with the objects as they lie.
+// openObjects makes the topic with the objects as they are.
 func (r *Robot) openObjects() (func(*snapshot), error) {
-	o, err := r.sink("sim/objects", "vision_msgs/msg/Detection3DArray", ros.DefaultQoS())
-	if err != nil {
-		return nil, err
-	}
-	list, err := r.messages("vision_msgs/msg/Detection3D", len(r.world.Objects))
-	if err != nil {
-		return nil, err
-	}
-	for i, object := range r.world.Objects {
-		if err := r.describe(list[i], object); err != nil {
-			return nil, err
-		}
-	}
+	t, err := r.openThings("sim/objects")
 	return func(s *snapshot) {
-		o.header(s.stamp, frameMap)
-		for _, d := range list {
-			writeHeader(d.Msg("header"), s.stamp, frameMap)
+		var all []thing
+		for _, o := range s.objects {
+			if !o.Gone {
+				all = append(all, thing{o.Name, o.Size, world.Vec{X: o.X, Y: o.Y, Z: o.Z}, o.Rotation, 1, 0})
+			}
 		}
-		o.msg.With("detections", list)
-		o.send()
-	}, nil
+		t.tell(s.stamp, frameMap, all)
+	}, err
 }
 
-// describe writes a vision_msgs/Detection3D of an object.
-func (r *Robot) describe(d *ros.Message, o world.Object) error {
-	results, err := r.messages("vision_msgs/msg/ObjectHypothesisWithPose", 1)
-	if err != nil {
-		return err
-	}
-	at := world.Pose{X: o.X, Y: o.Y, Yaw: o.Yaw}
-	results[0].With("hypothesis.class_id", o.Name).With("hypothesis.score", 1.0)
-	writePose(results[0].Msg("pose.pose"), at, o.Z)
-	writePose(d.Msg("bbox.center"), at, o.Z)
-	d.Msg("bbox.size").With("x", o.Size).With("y", o.Size).With("z", o.Size)
-	d.With("id", o.Name).With("results", results)
-	return nil
+// openContact makes the topic that tells whether base or arm are held by something they bumped into.
+func (r *Robot) openContact() (func(*snapshot), error) {
+	o, err := r.sink("sim/contact", "std_msgs/msg/Bool", ros.LatchedQoS())
+	said := false
+	return func(s *snapshot) {
+		if now := s.truth.Contact || s.truth.ArmContact; now != said || s.step%scanEvery == 0 {
+			said = now
+			o.msg.With("data", now)
+			o.send()
+		}
+	}, err
+}
+
+// openHeld makes the topic that names the object between the fingers.
+func (r *Robot) openHeld() (func(*snapshot), error) {
+	o, err := r.sink("sim/held", "std_msgs/msg/String", ros.LatchedQoS())
+	said := ""
+	return func(s *snapshot) {
+		if s.truth.Held != said || s.step%scanEvery == 0 {
+			said = s.truth.Held
+			o.msg.With("data", said)
+			o.send()
+		}
+	}, err
 }
 
 // openCounters makes the topic with the counters: one status, a value for each.

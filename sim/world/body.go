@@ -63,16 +63,6 @@ const (
 	Cuboid   SolidKind = "box"
 )
 
-// Link finds a link by name.
-func (b Body) Link(name string) (Link, bool) {
-	for _, l := range b {
-		if l.Name == name {
-			return l, true
-		}
-	}
-	return Link{}, false
-}
-
 // Joint finds a joint by name.
 func (b Body) Joint(name string) (Joint, bool) {
 	for _, l := range b {

@@ -27,14 +27,37 @@ func (j Joint) Position(q Positions) float64 {
 
 // Frames are where the links are in the root's frame, in the order of the body.
 func (b Body) Frames(q Positions) []Transform {
-	at := make(map[string]int, len(b))
 	frames := make([]Transform, len(b))
 	for i, l := range b {
-		at[l.Name] = i
 		frames[i] = Identity()
 		if l.Parent != "" {
-			frames[i] = frames[at[l.Parent]].Mul(l.Joint.Origin(l.Joint.Position(q)))
+			frames[i] = frames[b.Index(l.Parent)].Mul(l.Joint.Origin(l.Joint.Position(q)))
 		}
 	}
 	return frames
+}
+
+// Index is the number of the link with the name, or -1.
+func (b Body) Index(name string) int {
+	for i, l := range b {
+		if l.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Posture are the positions of everything that moves but the wheels: the arm's joints and the gripper's opening.
+type Posture struct {
+	Arm   [Joints]float64 // rad, in the order of Arm.Names
+	Width float64         // m
+}
+
+// Positions are the posture's, by name.
+func (w *World) Positions(p Posture) Positions {
+	q := Positions{w.Gripper.Joint: p.Width}
+	for i, name := range w.Arm.Names {
+		q[name] = p.Arm[i]
+	}
+	return q
 }
