@@ -261,9 +261,10 @@ func (k *checker) call(name string, arguments json.RawMessage) tool.Result {
 	r, _ := tool.Invoke(s.ctx, impl, spec, tool.Call{
 		ID: id, Session: s.goal.Session, Arguments: arguments, NotBefore: k.rest, Note: s.noter(id),
 	}, tool.Invocation{
-		After: s.h.cfg.Clock.AfterFunc, Go: s.workers.run, TimeLimit: limit, Grace: readGrace,
-		Late: func(r tool.Result) { s.note(KindLate, id, r) },
+		After: s.after, Go: s.apart, TimeLimit: limit, Grace: readGrace,
+		Late: s.late,
 	})
+	s.now()
 	r.Content, _ = tool.Cut(s.h.redact.Text(r.Content), s.h.cfg.MaxResultBytes, "the rest is not kept")
 	return r
 }

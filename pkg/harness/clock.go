@@ -115,16 +115,19 @@ type guardedCall[T any] struct {
 	f     func(context.Context) (T, error)
 	value T
 	err   error
+	ended bool // f has returned
 	done  chan struct{}
 }
 
 func (g *guardedCall[T]) run() {
-	g.err = &panicError{what: g.what, value: "its goroutine ended without a result"}
 	defer func() {
 		if p := recover(); p != nil {
 			g.err = &panicError{what: g.what, value: p, stack: debug.Stack()}
+		} else if !g.ended {
+			g.err = &panicError{what: g.what, value: "its goroutine ended without a result"}
 		}
 		close(g.done)
 	}()
 	g.value, g.err = g.f(g.ctx)
+	g.ended = true
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,7 @@ func (s *session) dispatch() *ending {
 
 // perform one call to its observation.
 func (s *session) perform(b *batch, c *call) {
+	s.now()
 	skill := c.known && c.spec.Class == tool.Skill
 	switch {
 	case b.finished != "":
@@ -91,7 +93,7 @@ func (s *session) tooLate() *ending {
 	if s.motion.IsZero() {
 		return nil
 	}
-	left := s.motion.Sub(s.now())
+	left := s.motion.Sub(s.last)
 	if left > 0 {
 		return nil
 	}
@@ -102,14 +104,6 @@ func (s *session) tooLate() *ending {
 	return endOf(ReasonBudgetWallTime, "%v of the wall-time budget are left, and stopping a motion is given %v: no skill begins", left+reserve, reserve)
 }
 
-// motionOver is the cause with which a motion's context ends.
-func (s *session) motionOver() Interrupt {
-	if s.motion.Add(s.h.cfg.StopReserve).Equal(s.goal.Deadline) {
-		return Interrupt{ReasonUpstreamTimeout, "the goal's deadline is near: the motion was stopped"}
-	}
-	return Interrupt{ReasonBudgetWallTime, "the wall-time budget is used up but for the stop reserve: the motion was stopped"}
-}
-
 // carryOut a permitted call and observe it.
 func (s *session) carryOut(b *batch, c *call) {
 	control := c.spec.Class == tool.Control
@@ -118,7 +112,7 @@ func (s *session) carryOut(b *batch, c *call) {
 		to = PhaseAccept
 	}
 	skill := c.spec.Class == tool.Skill && !s.goal.DryRun
-	start := s.now()
+	start := s.last
 	s.fields.Reset().
 		String("tool", c.tool).
 		String("class", c.spec.Class.String()).
@@ -129,10 +123,14 @@ func (s *session) carryOut(b *batch, c *call) {
 	if skill {
 		s.fields.Time("deadline", s.motion)
 	}
-	s.fire(KindCall, c.id, to, &Step{
-		Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: c.tool, Class: c.spec.Class, Source: c.spec.Source,
-		Arguments: string(c.arguments), Start: start,
-	})
+	var begun *Step // for the observer: the call under way
+	if s.obs != nil {
+		begun = &Step{
+			Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: c.tool, Class: c.spec.Class, Source: c.spec.Source,
+			Arguments: string(c.arguments), Start: start,
+		}
+	}
+	s.fire(KindCall, c.id, to, begun)
 	if control {
 		s.control(b, c, start)
 		return
@@ -157,20 +155,16 @@ func (s *session) carryOut(b *batch, c *call) {
 
 // invoke the tool itself.
 func (s *session) invoke(c *call) (tool.Result, tool.Ending) {
-	id := c.id
-	tc := tool.Call{ID: id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(id)}
+	tc := tool.Call{ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(c.id)}
 	how := tool.Invocation{
-		After: s.h.cfg.Clock.AfterFunc, Go: s.workers.run, TimeLimit: c.spec.TimeLimit, Grace: readGrace, DryRun: s.goal.DryRun,
-		Late: func(r tool.Result) { s.note(KindLate, id, r) },
+		After: s.after, Go: s.apart, TimeLimit: c.spec.TimeLimit, Grace: readGrace, DryRun: s.goal.DryRun, Late: s.late,
 	}
 	if c.spec.Class == tool.Skill && !s.goal.DryRun {
 		// A skill's own time limit is kept by the skill, which knows when it is paused. Here it is bounded by what is
 		// left of the goal's time.
 		tc.Deadline = s.motion
 		how.TimeLimit, how.Grace = 0, s.h.cfg.StopReserve+skillGrace
-		if !s.motion.IsZero() {
-			how.TimeLimit, how.Cause = max(s.motion.Sub(s.now()), 1), s.motionOver()
-		}
+		return tool.Invoke(s.moving, c.impl, c.spec, tc, how)
 	}
 	return tool.Invoke(s.ctx, c.impl, c.spec, tc, how)
 }
@@ -203,7 +197,7 @@ func text(err error) string {
 
 // refuse gives a call that was not carried out its observation.
 func (s *session) refuse(b *batch, c *call, kind tool.ErrorKind, why string) {
-	s.observe(b, c, tool.Result{ErrorKind: kind, Content: why, Source: "harness"}, s.now())
+	s.observe(b, c, tool.Result{ErrorKind: kind, Content: why, Source: "harness"}, s.last)
 }
 
 // observe records the one result of a call, shows it to the model and keeps it as a step.
@@ -286,9 +280,11 @@ func (s *session) weigh(b *batch, c *call, r tool.Result) {
 		b.halted = endOf(ReasonDependencyLost, "%d calls in a row found what they depend on gone; the last: %s: %s", s.lost, c.tool, s.h.redact.Text(r.Content))
 		return
 	}
-	if c.spec.Class == tool.Skill && !r.OK && !s.goal.DryRun && !r.ErrorKind.NeverRan() && !s.motion.IsZero() && !s.now().Before(s.motion) {
-		i := s.motionOver()
-		b.halted = endOf(i.Reason, "%s", i.Message)
+	if c.spec.Class == tool.Skill && !r.OK && !s.goal.DryRun && !r.ErrorKind.NeverRan() && !s.motion.IsZero() && !s.last.Before(s.motion) {
+		var i Interrupt
+		if errors.As(s.over, &i) {
+			b.halted = endOf(i.Reason, "%s", i.Message)
+		}
 	}
 }
 

@@ -23,7 +23,9 @@ func (s *session) rest(ctx context.Context, limit time.Duration) (time.Time, err
 	clock := s.h.cfg.Clock
 	ctx, done := until(ctx, clock, s.now().Add(limit), fmt.Errorf("no rest within %v", limit))
 	defer done()
-	return guarded(ctx, clock, s.workers.run, restGrace, "settling", settle)
+	at, err := guarded(ctx, clock, s.apart, restGrace, "settling", settle)
+	s.now()
+	return at, err
 }
 
 // stopAll stops everything. Its context is never the session's: a stop that shares the context it cancels stops nothing.
@@ -35,7 +37,7 @@ func (s *session) stopAll(reason string) error {
 	clock, limit := s.h.cfg.Clock, s.h.cfg.StopReserve
 	ctx, done := until(s.safe, clock, s.now().Add(limit), fmt.Errorf("not stopped within %v", limit))
 	defer done()
-	_, err := guarded(ctx, clock, s.workers.run, restGrace, "stopping", func(ctx context.Context) (struct{}, error) {
+	_, err := guarded(ctx, clock, s.apart, restGrace, "stopping", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, stop(ctx, reason)
 	})
 	return err
@@ -115,6 +117,7 @@ func (s *session) orphans(e *ending) {
 
 // result of a session.
 func (s *session) result(e *ending, atRest bool) Result {
+	s.now()
 	r := Result{
 		Outcome: e.reason.Outcome(), Reason: e.reason, Answer: s.h.redact.Text(e.message), Steps: s.steps,
 		Verifications: s.verifications, Usage: s.usage(), RestMeasured: atRest,

@@ -35,7 +35,7 @@ func (s *session) ask(r policy.Request, callID string) (policy.Answer, error) {
 	s.fire(KindAsked, callID, s.phase, nil)
 	expired := errors.New("no answer before " + r.Expires.Format(time.RFC3339))
 	ctx, done := until(s.ctx, s.h.cfg.Clock, r.Expires, expired)
-	answer, err := guarded(ctx, s.h.cfg.Clock, s.workers.run, askGrace, "the approver", func(ctx context.Context) (policy.Answer, error) {
+	answer, err := guarded(ctx, s.h.cfg.Clock, s.apart, askGrace, "the approver", func(ctx context.Context) (policy.Answer, error) {
 		return approver.Ask(ctx, r)
 	})
 	if ctx.Err() != nil { // an answer that came with or behind the end counts for nothing
@@ -49,6 +49,7 @@ func (s *session) ask(r policy.Request, callID string) (policy.Answer, error) {
 		answer = policy.Answer{}
 	}
 	s.asking = false
+	s.now()
 	s.fields.Reset().String("request_id", r.ID).Bool("approved", answer.Approved).Text("text", answer.Text).Text("error", text(err))
 	s.fire(KindAnswered, callID, s.phase, nil)
 	return answer, err
@@ -65,7 +66,7 @@ func (s *session) approve(b *batch, c *call, why string) bool {
 	if _, ok := c.impl.(tool.DryRunner); ok && c.spec.Class == tool.Skill {
 		r, _ := tool.Invoke(s.ctx, c.impl, c.spec, tool.Call{
 			ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(c.id),
-		}, tool.Invocation{After: s.h.cfg.Clock.AfterFunc, Go: s.workers.run, TimeLimit: dryRunLimit, Grace: readGrace, DryRun: true})
+		}, tool.Invocation{After: s.after, Go: s.apart, TimeLimit: dryRunLimit, Grace: readGrace, DryRun: true})
 		if !r.OK {
 			r.Postconditions = nil
 			s.observe(b, c, r, s.now())

@@ -29,7 +29,7 @@ func (s *session) write(kind Kind, callID string, state State, data json.RawMess
 		return
 	}
 	err := s.log.Append(trace.Event{
-		Time: s.now(), Kind: string(kind), CallID: callID, Phase: string(s.phase), State: state.String(), Data: s.h.redact.JSON(data),
+		Time: s.last, Kind: string(kind), CallID: callID, Phase: string(s.phase), State: state.String(), Data: s.h.redact.JSON(data),
 	})
 	if err != nil && s.traceErr == nil {
 		s.traceErr = err
@@ -47,7 +47,7 @@ func (s *session) note(kind Kind, callID string, data any) {
 		var f trace.Fields
 		raw = f.Reset().Raw("value", raw).JSON()
 	}
-	if err := s.log.Append(trace.Event{Time: s.now(), Kind: string(kind), CallID: callID, Data: s.h.redact.JSON(raw)}); err != nil {
+	if err := s.log.Append(trace.Event{Time: s.h.cfg.Clock.Now(), Kind: string(kind), CallID: callID, Data: s.h.redact.JSON(raw)}); err != nil {
 		s.h.cfg.Logger.Warn("an event was not recorded", "session", s.goal.Session, "kind", string(kind), "error", err)
 	}
 }

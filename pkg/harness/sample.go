@@ -24,6 +24,7 @@ func (s *session) assemble() *ending {
 	if e := s.broken(); e != nil {
 		return e
 	}
+	s.now()
 	s.warn()
 	size := s.history.Size()
 	bound := s.meter.Bound(size)
@@ -84,13 +85,14 @@ func (s *session) sample() (model.Response, error) {
 	r := s.history.Request()
 	r.MaxOutputTokens = s.outCap
 	r.Deadline = earlier(s.wallEnd, s.goal.Deadline)
-	r.Observe = s.modelNote
+	r.Observe = s.observed
 	size := s.history.Size()
-	asked := s.now()
+	asked := s.last
 	m := s.h.cfg.Model
-	response, err := guarded(s.ctx, s.h.cfg.Clock, s.workers.run, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
+	response, err := guarded(s.ctx, s.h.cfg.Clock, s.apart, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
 		return m.Sample(ctx, r)
 	})
+	s.now()
 	if err != nil {
 		response.Text, response.Calls = "", nil // nothing of a failed answer is used
 	}
@@ -107,7 +109,7 @@ func (s *session) sample() (model.Response, error) {
 		Uint("input_tokens", response.Usage.InputTokens).
 		Uint("output_tokens", response.Usage.OutputTokens).
 		Uint("cached_tokens", response.Usage.CachedTokens).
-		Int("took_ns", int64(s.now().Sub(asked)))
+		Int("took_ns", int64(s.last.Sub(asked)))
 	if err != nil {
 		s.fields.String("error", err.Error())
 	}

@@ -34,11 +34,18 @@ type session struct {
 	log  trace.Log
 
 	workers  *workers
+	apart    func(func())                            // runs somebody else's code in another goroutine
+	after    func(time.Duration, func()) func() bool // the clock's AfterFunc
+	late     func(tool.Call, tool.Result)            // records what an abandoned call observed in the end
+	observed func(string, any)                       // records what a model adapter tells
 	ctx      context.Context
 	safe     context.Context // ctx without its end: for what must go on when ctx ends
 	start    time.Time
-	wallEnd  time.Time // end of the wall-time budget; zero: none
-	motion   time.Time // when a motion must be over, the stop reserve kept; zero: never
+	last     time.Time       // newest reading of the clock
+	wallEnd  time.Time       // end of the wall-time budget; zero: none
+	motion   time.Time       // when a motion must be over, the stop reserve kept; zero: never
+	over     error           // the Interrupt with which a motion ends then
+	moving   context.Context // ctx, ended at that time with that cause: the context of skills
 	stopping bool
 
 	phase  Phase
@@ -76,12 +83,22 @@ type session struct {
 }
 
 func newSession(h *Harness, g Goal, o Observer) *session {
-	return &session{h: h, goal: g, obs: o, phase: PhaseIdle, ids: map[string]int{}, told: 1, start: h.cfg.Clock.Now(), workers: newWorkers(), safe: context.Background()}
+	s := &session{h: h, goal: g, obs: o, phase: PhaseIdle, ids: map[string]int{}, told: 1, start: h.cfg.Clock.Now(), workers: newWorkers(), safe: context.Background()}
+	s.apart, s.after, s.observed = s.workers.run, h.cfg.Clock.AfterFunc, s.modelNote
+	s.last = s.start
+	s.late = func(c tool.Call, r tool.Result) { s.note(KindLate, c.ID, r) }
+	return s
 }
 
-func (s *session) now() time.Time { return s.h.cfg.Clock.Now() }
+// now reads the clock. Between two pieces of somebody else's code no time passes that matters: what happens there is
+// stamped with s.last, since reading the clock costs as much as writing an event.
+func (s *session) now() time.Time {
+	s.last = s.h.cfg.Clock.Now()
+	return s.last
+}
 
-func (s *session) elapsed() time.Duration { return s.now().Sub(s.start) }
+// elapsed since the session began, as of the last reading.
+func (s *session) elapsed() time.Duration { return s.last.Sub(s.start) }
 
 // run is the session from its first to its last event.
 func (s *session) run(ctx context.Context) (r Result) {
@@ -135,13 +152,19 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 	}
 	if end := earlier(s.wallEnd, s.goal.Deadline); !end.IsZero() {
 		s.motion = end.Add(-cfg.StopReserve)
+		s.over = Interrupt{ReasonBudgetWallTime, "the wall-time budget is used up but for the stop reserve: the motion was stopped"}
+		if end.Equal(s.goal.Deadline) {
+			s.over = Interrupt{ReasonUpstreamTimeout, "the goal's deadline is near: the motion was stopped"}
+		}
 	}
 	wall := Interrupt{ReasonBudgetWallTime, fmt.Sprintf("the wall-time budget of %v is used up", limits.WallTime)}
 	late := Interrupt{ReasonUpstreamTimeout, "the goal's deadline is over"}
 	wallCtx, wallDone := until(ctx, cfg.Clock, s.wallEnd, wall)
 	var lateDone context.CancelFunc
 	s.ctx, lateDone = until(wallCtx, cfg.Clock, s.goal.Deadline, late)
-	*release = func() { lateDone(); wallDone() }
+	var movingDone context.CancelFunc
+	s.moving, movingDone = until(s.ctx, cfg.Clock, s.motion, s.over)
+	*release = func() { movingDone(); lateDone(); wallDone() }
 
 	tools := s.tools()
 	system := history.System(history.Prompt{

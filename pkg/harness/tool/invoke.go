@@ -14,17 +14,15 @@ type Invocation struct {
 	After func(d time.Duration, f func()) (stop func() bool)
 	// Go runs f in another goroutine; nil: a new one.
 	Go func(f func())
-	// TimeLimit bounds the call; 0: only ctx does. Cause is what the call's context then ends with; nil: an error of
-	// our own, and the call counts as timed out.
+	// TimeLimit bounds the call; 0: only ctx does.
 	TimeLimit time.Duration
-	Cause     error
 	// Grace is how long a call may go on after ctx or the limit has ended it: a skill needs it to bring its actuator to
 	// rest. Then the call is abandoned.
 	Grace time.Duration
 	// DryRun calls DryRunner.DryRun of skills instead; a skill without it is only said to be valid.
 	DryRun bool
 	// Late is told what an abandoned call observed in the end. It is called in the call's own goroutine.
-	Late func(Result)
+	Late func(Call, Result)
 }
 
 // Ending says how a call came to its result.
@@ -49,10 +47,7 @@ func Invoke(ctx context.Context, t Tool, s Spec, c Call, how Invocation) (Result
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if how.TimeLimit > 0 {
-		if how.Cause == nil {
-			how.Cause = limitError(how.TimeLimit)
-		}
-		stop := how.After(how.TimeLimit, func() { cancel(how.Cause) })
+		stop := how.After(how.TimeLimit, func() { cancel(limitError(how.TimeLimit)) })
 		defer stop()
 	}
 	f := &flight{ctx: ctx, tool: t, spec: s, call: c, how: how, done: make(chan struct{})}
@@ -106,7 +101,7 @@ func (f *flight) run() {
 		if f.over.CompareAndSwap(false, true) {
 			close(f.done)
 		} else if f.how.Late != nil {
-			f.how.Late(f.result)
+			f.how.Late(f.call, f.result)
 		}
 	}()
 	f.result, f.ending = call(f.ctx, f.tool, f.spec, f.call, f.how.DryRun)

@@ -295,7 +295,7 @@ func TestInvoke(t *testing.T) {
 				notes, late := 0, 0
 				start := time.Now()
 				got, ending := tool.Invoke(t.Context(), s, s.spec, tool.Call{Note: func(string, any) { notes++ }}, tool.Invocation{
-					TimeLimit: 5 * time.Second, Grace: 2 * time.Second, Late: func(tool.Result) { late++ },
+					TimeLimit: 5 * time.Second, Grace: 2 * time.Second, Late: func(tool.Call, tool.Result) { late++ },
 				})
 				if got.OK != x.want.OK || got.ErrorKind != x.want.ErrorKind || got.Content != x.want.Content || got.Source != x.want.Source || got.Passed != x.want.Passed ||
 					ending != x.ending || time.Since(start) != x.took {
@@ -314,9 +314,12 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
-func TestInvokeWithACauseOfItsOwn(t *testing.T) {
+// A call whose context has ended, and not its own limit, is canceled and not timed out.
+func TestAbandonedByItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := errors.New("budget")
+		parent, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(cause) })
 		s := simple{spec: tool.Spec{Name: "t", Class: tool.Skill}, do: func(ctx context.Context, _ tool.Call) tool.Result {
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), cause) {
@@ -325,7 +328,7 @@ func TestInvokeWithACauseOfItsOwn(t *testing.T) {
 			time.Sleep(time.Hour)
 			return tool.Result{}
 		}}
-		got, ending := tool.Invoke(t.Context(), s, s.spec, tool.Call{}, tool.Invocation{TimeLimit: time.Second, Cause: cause, Grace: time.Second})
+		got, ending := tool.Invoke(parent, s, s.spec, tool.Call{}, tool.Invocation{Grace: time.Second})
 		if got.ErrorKind != tool.Canceled || ending != tool.Abandoned {
 			t.Errorf("got %+v, %v", got, ending)
 		}
