@@ -43,6 +43,7 @@ test: build ## everything that CI runs, with totals
 
 bench: build ## the benchmarks
 	@$(IN_ROS) go test -tags ros2 -run '^$$' -bench '$(BENCH)' -benchmem ./...
+	@$(IN_ROS) tools/bench-messages
 
 fuzz: setup ## every fuzz target for FUZZTIME
 	@$(IN_ROS) tools/fuzz $(FUZZTIME)

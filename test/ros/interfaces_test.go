@@ -98,7 +98,16 @@ func decoded(t *testing.T, typ *ros.Type, data json.RawMessage) *ros.Message {
 	return m
 }
 
-const randomSamples = 12
+// randomSamples of each type; PROOF asks for more.
+func randomSamples() int {
+	if os.Getenv("PROOF") != "" {
+		return 1000
+	}
+	return 12
+}
+
+// depth of both sides' queues, enough for all messages of a type.
+const depth = 2000
 
 // TestMessagesMeanTheSameToRclpy sends messages of every type both ways and compares them field by field:
 // the defaults, messages to rclpy as it dumps them, messages from rclpy as they arrive, and test_msgs' own fixtures.
@@ -114,9 +123,9 @@ func TestMessagesMeanTheSameToRclpy(t *testing.T) {
 			}
 			compare(t, "default", ros.New(typ), decoded(t, typ, p.do("default", map[string]any{"type": name}).Message))
 			out, in := "/to/"+name, "/from/"+name
-			messages := samples(typ, randomSamples)
+			messages := samples(typ, randomSamples())
 
-			pub, err := node.CreatePublisher(out, name, ros.QoS{Depth: 100})
+			pub, err := node.CreatePublisher(out, name, ros.QoS{Depth: depth})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,9 +141,9 @@ func TestMessagesMeanTheSameToRclpy(t *testing.T) {
 				compare(t, fmt.Sprintf("to rclpy, sample %d", i), decoded(t, typ, got.Message), m)
 			}
 
-			got := make(chan *ros.Message, 1000)
+			got := make(chan *ros.Message, depth)
 			p.do("publisher", map[string]any{"type": name, "topic": in})
-			sub, err := node.CreateSubscription(in, name, ros.QoS{Depth: 100}, func(r ros.Received) { got <- r.Message })
+			sub, err := node.CreateSubscription(in, name, ros.QoS{Depth: depth}, func(r ros.Received) { got <- r.Message })
 			if err != nil {
 				t.Fatal(err)
 			}

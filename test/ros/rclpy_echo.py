@@ -16,7 +16,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 import test_msgs.message_fixtures
 
-DEPTH = 100
+DEPTH = 2000
 
 
 def interface(name):

@@ -99,3 +99,59 @@ func BenchmarkConversion(b *testing.B) {
 		c.free()
 	}
 }
+
+// BenchmarkRoundTrip is a message to another node and one back, from Publish to callback both times.
+func BenchmarkRoundTrip(b *testing.B) {
+	here, there := newNode(b, "here", Options{}), newNode(b, "there", Options{})
+	publisher := func(n *Node, topic string) ros.Publisher {
+		p, err := n.CreatePublisher(topic, "geometry_msgs/msg/Twist", ros.DefaultQoS())
+		if err != nil {
+			b.Fatal(err)
+		}
+		return p
+	}
+	ping, pong := publisher(here, "ping"), publisher(there, "pong")
+	back := make(chan struct{}, 1)
+	for n, answer := range map[*Node]func(ros.Received){
+		there: func(r ros.Received) {
+			if err := pong.Publish(r.Message); err != nil {
+				b.Error(err)
+			}
+		},
+		here: func(ros.Received) { back <- struct{}{} },
+	} {
+		topic := map[*Node]string{there: "ping", here: "pong"}[n]
+		if _, err := n.CreateSubscription(topic, "geometry_msgs/msg/Twist", ros.DefaultQoS(), answer); err != nil {
+			b.Fatal(err)
+		}
+	}
+	eventually(b, "a match", func() bool { return ping.SubscriptionCount() == 1 && pong.SubscriptionCount() == 1 })
+	m := ros.New(ping.Type())
+	for b.Loop() {
+		if err := ping.Publish(m); err != nil {
+			b.Fatal(err)
+		}
+		<-back
+	}
+}
+
+// BenchmarkCall is a service call to another node.
+func BenchmarkCall(b *testing.B) {
+	here, there := newNode(b, "here", Options{}), newNode(b, "there", Options{})
+	if _, err := there.CreateService("echo", "test_msgs/srv/BasicTypes", echo); err != nil {
+		b.Fatal(err)
+	}
+	c, err := here.CreateClient("echo", "test_msgs/srv/BasicTypes")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.WaitReady(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	m := ros.New(c.Type().Request)
+	for b.Loop() {
+		if _, err := c.Call(b.Context(), m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -45,6 +45,10 @@ func TestEntitiesComeAndGoWhileOthersWork(t *testing.T) {
 	if err := caller.WaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
+	rounds := 25
+	if os.Getenv("PROOF") != "" {
+		rounds = 1000
+	}
 	var flows, churn sync.WaitGroup
 	sent, calls := 0, 0
 	flows.Go(func() {
@@ -68,7 +72,7 @@ func TestEntitiesComeAndGoWhileOthersWork(t *testing.T) {
 	for _, n := range []*Node{a, b} {
 		for g := range 2 {
 			churn.Go(func() {
-				for i := range 25 {
+				for i := range rounds {
 					if err := comeAndGo(n, fmt.Sprintf("churn%d", (g+i)%3)); err != nil {
 						t.Error(err)
 						return
