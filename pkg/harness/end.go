@@ -11,10 +11,15 @@ import (
 	"agent_node/pkg/harness/trace"
 )
 
+// settleAgain is the pause between two tries to measure rest.
+const settleAgain = 200 * time.Millisecond
+
 // restGrace is how long Settle and Stop may take to notice that their context has ended.
 const restGrace = 500 * time.Millisecond
 
-// rest waits until everything is measured at rest and returns when that was.
+// rest waits until everything is measured at rest and returns when that was. An actuator that cannot be observed is
+// given until the limit to be observed again: a gap in its measurements is no fault yet. Once that was in vain, later
+// calls try once.
 func (s *session) rest(ctx context.Context, limit time.Duration) (time.Time, error) {
 	settle := s.h.cfg.Settle
 	if settle == nil {
@@ -23,10 +28,27 @@ func (s *session) rest(ctx context.Context, limit time.Duration) (time.Time, err
 	clock := s.h.cfg.Clock
 	ctx, done := until(ctx, clock, s.now().Add(limit), fmt.Errorf("no rest within %v", limit))
 	defer done()
-	at, err := guarded(ctx, clock, s.apart, restGrace, "settling", settle)
-	s.now()
-	return at, err
+	for {
+		at, err := guarded(ctx, clock, s.apart, restGrace, "settling", settle)
+		s.now()
+		if err == nil {
+			s.restless = false
+			return at, nil
+		}
+		if ctx.Err() == nil && !s.restless {
+			again, cancel := until(ctx, clock, s.last.Add(settleAgain), errAgain)
+			<-again.Done()
+			cancel()
+		}
+		if ctx.Err() != nil || s.restless {
+			s.restless = true
+			return time.Time{}, err
+		}
+	}
 }
+
+// errAgain ends the pause between two tries.
+var errAgain = errors.New("again")
 
 // stopAll stops everything. Its context is never the session's: a stop that shares the context it cancels stops nothing.
 func (s *session) stopAll(reason string) error {

@@ -162,6 +162,10 @@ func TestEveryReasonCode(t *testing.T) {
 
 // A reason keeps its words when rest could not be measured.
 func TestActuatorFaultKeepsTheFirstReason(t *testing.T) {
+	synctest.Test(t, testActuatorFaultKeepsTheFirstReason)
+}
+
+func testActuatorFaultKeepsTheFirstReason(t *testing.T) {
 	rob := newRobot()
 	x := interrupted(harness.ReasonOperatorStop)
 	r := newRig(t, x.model, rob.tools()...)

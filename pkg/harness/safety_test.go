@@ -82,6 +82,32 @@ func TestHangingStopIsLeftBehind(t *testing.T) {
 	})
 }
 
+// A gap in the measurements is waited for; a loss of them is a fault, once for all, within the stop reserve.
+func TestRestIsWaitedFor(t *testing.T) {
+	for _, x := range []struct {
+		gap    time.Duration
+		reason harness.Reason
+		took   time.Duration
+	}{{0, harness.ReasonAccepted, 0}, {3 * time.Second, harness.ReasonAccepted, 3 * time.Second}, {time.Hour, harness.ReasonActuatorFault, 7 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, ends(finish("there")), newRobot().tools()...)
+			r.goal.Criteria = []string{"at_place(dock)"}
+			start := time.Now()
+			r.cfg.Settle = func(context.Context) (time.Time, error) {
+				if time.Since(start) < x.gap {
+					return time.Time{}, errors.New("base is unknown")
+				}
+				return time.Now(), nil
+			}
+			res := r.run()
+			want(t, res, x.reason)
+			if d := time.Since(start); d < x.took || d > x.took+time.Second {
+				t.Errorf("a gap of %v took %v", x.gap, d)
+			}
+		})
+	}
+}
+
 // A skill out of control is stopped at once, not at the end of the session.
 func TestSkillThatPanicsOrHangsIsStoppedAtOnce(t *testing.T) {
 	for _, hangs := range []bool{false, true} {

@@ -64,6 +64,7 @@ type session struct {
 	steps    []Step
 	ids      map[string]int // call id -> index in steps, or -1 while it has no observation
 	batch    *batch
+	restless bool // rest could not be measured for as long as there was time
 	begun    bool // a skill was begun: something may have moved
 	ran      bool // a skill ran
 	stuck    stuck
