@@ -2,7 +2,12 @@ package collision
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"agent_node/pkg/geometry/kinematics"
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/urdf"
 )
@@ -13,45 +18,133 @@ var (
 	ErrWorld = errors.New("collision: bad world")
 )
 
-// Robot is a description made ready: links, their shapes, the pairs to check. It is read only.
-type Robot struct{}
+// Config says how a robot's description is read.
+type Config struct {
+	// Base is the link in whose frame bodies are placed; empty: the root. None of Joints may move it.
+	Base string
+	// Joints that move, in the order of the configurations; mimics follow them.
+	Joints []string
+	// Allowed pairs of links that are never checked, beside links that are directly joined or move as one.
+	Allowed []Pair
+}
 
-// NewRobot reads a description. A mesh is an error that names the link: nothing is known of its shape. Errors wrap ErrModel.
-func NewRobot(m *urdf.Model, c Config) (*Robot, error) { return nil, ErrModel }
+// Pair of links, bodies or attached objects, by name, in either order.
+type Pair [2]string
 
-// Joints that move, in the order of configurations.
-func (r *Robot) Joints() []string { return nil }
+// Robot is a description made ready: links and their shapes. It is read only.
+type Robot struct {
+	model  *urdf.Model
+	config Config
+	shapes map[string][]placedShape // by link
+}
+
+type placedShape struct {
+	shape Shape
+	pose  spatial.Transform
+}
+
+// NewRobot reads a description. A cylinder with a ball of its radius at each end becomes a capsule. A mesh is an error that names the link, for
+// nothing is known of its shape. Errors wrap ErrModel.
+func NewRobot(m *urdf.Model, c Config) (*Robot, error) {
+	if m == nil {
+		return nil, fmt.Errorf("%w: there is none", ErrModel)
+	}
+	if len(c.Joints) == 0 {
+		return nil, fmt.Errorf("%w: no joints that move", ErrModel)
+	}
+	if c.Base == "" {
+		c.Base = m.Root
+	}
+	c.Joints, c.Allowed = slices.Clone(c.Joints), slices.Clone(c.Allowed)
+	r := &Robot{model: m, config: c, shapes: map[string][]placedShape{}}
+	for _, p := range c.Allowed {
+		for _, l := range p {
+			if m.Link(l) == nil {
+				return nil, fmt.Errorf("%w: the allowed pair %q, %q names no link %q", ErrModel, p[0], p[1], l)
+			}
+		}
+	}
+	for i := range m.Links {
+		shapes, err := shapesOf(&m.Links[i])
+		if err != nil {
+			return nil, err
+		}
+		r.shapes[m.Links[i].Name] = shapes
+	}
+	// What can be found out without a world is found out here.
+	if _, err := r.Scene(World{}); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	return r, nil
+}
+
+// Joints that move, in the order of configurations. The slice is a copy.
+func (r *Robot) Joints() []string { return slices.Clone(r.config.Joints) }
+
+// Base is the link in whose frame bodies are placed.
+func (r *Robot) Base() string { return r.config.Base }
+
+// Model that the robot was made of.
+func (r *Robot) Model() *urdf.Model { return r.model }
+
+// shapesOf reads a link's shapes.
+func shapesOf(l *urdf.Link) ([]placedShape, error) {
+	var out []placedShape
+	var balls, cylinders []placedShape
+	for _, c := range l.Collisions {
+		p := placedShape{pose: c.Origin}
+		switch s := c.Shape.(type) {
+		case urdf.Box:
+			p.shape = Shape{Kind: Box, Size: s.Size}
+			out = append(out, p)
+		case urdf.Sphere:
+			p.shape = Shape{Kind: Sphere, Radius: s.Radius}
+			balls = append(balls, p)
+		case urdf.Cylinder:
+			p.shape = Shape{Kind: Cylinder, Radius: s.Radius, Length: s.Length}
+			cylinders = append(cylinders, p)
+		case urdf.Mesh:
+			return nil, fmt.Errorf("%w: link %q, line %d: collision shape is the mesh %q, of which nothing is known: give boxes, cylinders or spheres",
+				ErrModel, l.Name, c.Line, s.Filename)
+		}
+	}
+	return append(out, joinCapsules(cylinders, balls)...), nil
+}
+
+// joinCapsules makes one shape of a cylinder and the balls at its ends. A ball may end several cylinders.
+func joinCapsules(cylinders, balls []placedShape) []placedShape {
+	var out []placedShape
+	used := make([]bool, len(balls))
+	for _, c := range cylinders {
+		end := func(sign float64) int {
+			at := c.pose.Apply(r3.Vec{Z: sign * c.shape.Length / 2})
+			return slices.IndexFunc(balls, func(b placedShape) bool {
+				return norm(r3.Sub(b.pose.Translation, at)) < 1e-6 && max(b.shape.Radius-c.shape.Radius, c.shape.Radius-b.shape.Radius) < 1e-6
+			})
+		}
+		if i, k := end(-1), end(1); i >= 0 && k >= 0 {
+			used[i], used[k] = true, true
+			c.shape.Kind = Capsule
+			c.shape.Radius = max(c.shape.Radius, balls[i].shape.Radius, balls[k].shape.Radius)
+		}
+		out = append(out, c)
+	}
+	for i, b := range balls {
+		if !used[i] {
+			out = append(out, b)
+		}
+	}
+	return out
+}
 
 // Scene puts the robot into a world. Errors wrap ErrWorld.
-func (r *Robot) Scene(w World) (*Scene, error) { return nil, ErrWorld }
-
-// Scene is a robot in a world. It is read only, and may be shared.
-type Scene struct{}
-
-// Robot of the scene.
-func (s *Scene) Robot() *Robot { return nil }
-
-// Check lists the contacts at a configuration, the deepest first; the error is a *kinematics.PositionsError.
-func (s *Scene) Check(q []float64) ([]Contact, error) { return nil, ErrWorld }
-
-// Free reports whether nothing is closer than its margin at q. It does not allocate.
-func (s *Scene) Free(q []float64) bool { return false }
-
-// Nearest is the pair with the least distance beyond its margin at q; ok is false where there is no pair.
-func (s *Scene) Nearest(q []float64) (c Contact, ok bool, err error) {
-	return Contact{}, false, ErrWorld
+func (r *Robot) Scene(w World) (*Scene, error) {
+	tree, err := kinematics.NewTree(r.model, r.config.Joints, w.Rest)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrWorld, err)
+	}
+	b := sceneBuilder{robot: r, tree: tree, world: w, scene: &Scene{
+		robot: r, frames: tree.Frames(), joints: tree.Joints(), margin: w.Margin, selfMargin: w.SelfMargin, grace: w.Grace,
+	}}
+	return b.build()
 }
-
-// CheckPath follows straight lines in joint space from each configuration to the next and gives the first contact, nil where there is none.
-func (s *Scene) CheckPath(path ...[]float64) (*Hit, error) { return nil, ErrWorld }
-
-// CheckMotion does the same for curves, one after the other.
-func (s *Scene) CheckMotion(motions ...Motion) (*Hit, error) { return nil, ErrWorld }
-
-// LinkPose in the base's frame at q; ok is false for a link that is not there.
-func (s *Scene) LinkPose(link string, q []float64) (t spatial.Transform, ok bool, err error) {
-	return spatial.Transform{}, false, ErrWorld
-}
-
-// Distance between two shapes, in m; negative where they overlap, by at most that much.
-func Distance(a Shape, at spatial.Transform, b Shape, bt spatial.Transform) float64 { return 0 }

@@ -1,19 +1,16 @@
 package collision
 
-import "agent_node/pkg/geometry/spatial"
+import (
+	"cmp"
+	"slices"
+	"sync"
 
-// Config says how a robot's description is read.
-type Config struct {
-	// Base is the link in whose frame bodies are placed; empty: the root.
-	Base string
-	// Joints that move, in the order of the configurations; mimics follow them.
-	Joints []string
-	// Allowed pairs of links that are never checked, beside links that are directly joined or move as one.
-	Allowed []Pair
-}
+	"gonum.org/v1/gonum/spatial/r3"
 
-// Pair of links, bodies or attached objects, by name, in either order.
-type Pair [2]string
+	"agent_node/pkg/geometry/kinematics"
+	"agent_node/pkg/geometry/limits"
+	"agent_node/pkg/geometry/spatial"
+)
 
 // Attached is an object that moves with a link.
 type Attached struct {
@@ -33,6 +30,9 @@ type World struct {
 	Allowed []Pair
 	// Margin kept between the robot and bodies; SelfMargin between links of the robot and attached objects. m.
 	Margin, SelfMargin float64
+	// Grace is by how much a pair may fall short of its margin where a motion begins, as long as the motion makes it worse by no more than 2 mm
+	// and until it is clear of it (an object that is lifted off a table; a table that was measured a little too near). m; 0: not at all.
+	Grace float64
 }
 
 // Contact is a pair that is closer than its margin.
@@ -44,20 +44,206 @@ type Contact struct {
 	Margin   float64 // that it falls short of
 }
 
-// Hit is the first contact along a motion.
-type Hit struct {
-	Contact
-	Segment int     // of the path or trajectory: from its point Segment to the next
-	At      float64 // where on the segment, 0 to 1
-	Q       []float64
+// Resolution is how much more than its margin a pair must have to pass, m. It bounds the number of steps along a motion.
+const Resolution = 1e-4
+
+// Scene is a robot in a world. It is read only, and may be shared.
+type Scene struct {
+	robot      *Robot
+	joints     []limits.Joint
+	frames     []kinematics.Frame
+	links      map[string]linkPlace
+	base       spatial.Transform // of the root's frame in the base's
+	parts      []part
+	pairs      []pair
+	margin     float64
+	selfMargin float64
+	grace      float64
+	pool       sync.Pool // of *room
 }
 
-// Motion is a curve through joint space, by a parameter from 0 to 1.
-type Motion interface {
-	// At writes the configuration.
-	At(u float64, q []float64)
-	// Rates writes, per joint, a bound of |dq/du| over the whole curve.
-	Rates(dq []float64)
+type linkPlace struct {
+	frame int
+	pose  spatial.Transform
 }
 
-var _ = spatial.Identity
+// part is a shape of a link, of an attached object or of a body.
+type part struct {
+	name  string
+	world bool
+	frame int   // that carries it; a body of the world is on frame 0
+	local solid // in its frame (frame 0: in the base's)
+	bound float64
+	// reach[k] bounds the distance of any of its points from the axis of frame k, or is 1 where frame k slides; 0 where k does not carry it.
+	reach []float64
+}
+
+// pair of parts that are checked; a is the one that names the contact first.
+type pair struct {
+	a, b   int
+	margin float64
+	self   bool
+}
+
+// room is what one check works in.
+type room struct {
+	poses  []spatial.Transform
+	solids []solid
+	due    []float64
+	bar    []float64
+	speed  []float64
+	q, dq  []float64
+}
+
+func (s *Scene) room() *room { return s.pool.Get().(*room) }
+
+func (s *Scene) newRoom() *room {
+	r := &room{
+		poses: make([]spatial.Transform, len(s.frames)), solids: make([]solid, len(s.parts)),
+		due: make([]float64, len(s.pairs)), bar: make([]float64, len(s.pairs)), speed: make([]float64, len(s.pairs)),
+		q: make([]float64, len(s.joints)), dq: make([]float64, len(s.joints)),
+	}
+	for i := range s.parts {
+		r.solids[i] = s.parts[i].local
+	}
+	return r
+}
+
+// Robot of the scene.
+func (s *Scene) Robot() *Robot { return s.robot }
+
+// Joints that move, in the order of configurations, with the limits of the description. The slice is a copy.
+func (s *Scene) Joints() []limits.Joint { return slices.Clone(s.joints) }
+
+// place puts all parts where they are at q.
+func (s *Scene) place(r *room, q []float64) {
+	r.poses[0] = s.base
+	for i := 1; i < len(s.frames); i++ {
+		s.frames[i].Place(&r.poses[i], &r.poses[s.frames[i].Parent], q)
+	}
+	var m rotation
+	last := 0
+	for i := range s.parts {
+		p := &s.parts[i] // sorted by frame
+		if p.frame == 0 {
+			continue
+		}
+		if p.frame != last {
+			m, last = rotationOf(&r.poses[p.frame]), p.frame
+		}
+		p.local.moved(&r.solids[i], &m, r.poses[p.frame].Translation)
+	}
+}
+
+// near is a cheap lower bound of a pair's distance.
+func (s *Scene) near(r *room, p *pair) float64 {
+	a, b := &s.parts[p.a], &s.parts[p.b]
+	x, y := &r.solids[p.a], &r.solids[p.b]
+	if b.world && y.kind == Box { // floors and tables are large
+		return pointDistance(x.c, y) - a.bound
+	}
+	return norm(r3.Sub(x.c, y.c)) - a.bound - b.bound
+}
+
+// Free reports whether nothing is closer than its margin at q; false for a q that is none. It does not allocate.
+func (s *Scene) Free(q []float64) bool {
+	if kinematics.CheckPositions(s.joints, q) != nil {
+		return false
+	}
+	r := s.room()
+	defer s.pool.Put(r)
+	s.place(r, q)
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if bar := p.margin + Resolution; s.near(r, p) <= bar && !apart(&r.solids[p.a], &r.solids[p.b], bar) {
+			return false
+		}
+	}
+	return true
+}
+
+// Check lists the contacts at a configuration, the deepest first, one per pair of names; the error is a *kinematics.PositionsError.
+func (s *Scene) Check(q []float64) ([]Contact, error) {
+	if err := kinematics.CheckPositions(s.joints, q); err != nil {
+		return nil, err
+	}
+	r := s.room()
+	defer s.pool.Put(r)
+	s.place(r, q)
+	var out []Contact
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if s.near(r, p) > p.margin+Resolution {
+			continue
+		}
+		c := s.contact(r, p)
+		if !(c.Distance <= p.margin+Resolution) {
+			continue
+		}
+		if k := slices.IndexFunc(out, func(o Contact) bool { return o.A == c.A && o.B == c.B }); k < 0 {
+			out = append(out, c)
+		} else if c.Distance < out[k].Distance {
+			out[k] = c
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Contact) int { return cmp.Compare(a.Distance-a.Margin, b.Distance-b.Margin) })
+	return out, nil
+}
+
+func (s *Scene) contact(r *room, p *pair) Contact {
+	return Contact{
+		A: s.parts[p.a].name, B: s.parts[p.b].name, Self: p.self, Margin: p.margin,
+		Distance: distance(&r.solids[p.a], &r.solids[p.b]),
+	}
+}
+
+// Nearest is the pair with the least distance beyond its margin at q, in contact or not; ok is false where there is no pair to check. The error is a
+// *kinematics.PositionsError.
+func (s *Scene) Nearest(q []float64) (c Contact, ok bool, err error) {
+	if err := kinematics.CheckPositions(s.joints, q); err != nil {
+		return Contact{}, false, err
+	}
+	r := s.room()
+	defer s.pool.Put(r)
+	s.place(r, q)
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if ok && s.near(r, p)-p.margin > c.Distance-c.Margin {
+			continue
+		}
+		if d := s.contact(r, p); !ok || d.Distance-d.Margin < c.Distance-c.Margin {
+			c, ok = d, true
+		}
+	}
+	return c, ok, nil
+}
+
+// LinkPose in the base's frame at q; ok is false for a link that is not there. The error is a *kinematics.PositionsError.
+func (s *Scene) LinkPose(link string, q []float64) (t spatial.Transform, ok bool, err error) {
+	if err := kinematics.CheckPositions(s.joints, q); err != nil {
+		return spatial.Transform{}, false, err
+	}
+	l, ok := s.links[link]
+	if !ok {
+		return spatial.Transform{}, false, nil
+	}
+	r := s.room()
+	defer s.pool.Put(r)
+	s.place(r, q)
+	return r.poses[l.frame].Compose(l.pose), true, nil
+}
+
+// LinkPoses of all links in the base's frame at q, by name.
+func (s *Scene) LinkPoses(q []float64) (map[string]spatial.Transform, error) {
+	if err := kinematics.CheckPositions(s.joints, q); err != nil {
+		return nil, err
+	}
+	r := s.room()
+	defer s.pool.Put(r)
+	s.place(r, q)
+	out := make(map[string]spatial.Transform, len(s.links))
+	for name, l := range s.links {
+		out[name] = r.poses[l.frame].Compose(l.pose)
+	}
+	return out, nil
+}

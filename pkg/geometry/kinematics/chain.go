@@ -116,7 +116,7 @@ const maxFrames = 16
 
 // FK is the pose of the tip in the base's frame. It does not allocate. The error is a *PositionsError.
 func (c *Chain) FK(q []float64) (spatial.Transform, error) {
-	if err := checkPositions(c.joints, q); err != nil {
+	if err := CheckPositions(c.joints, q); err != nil {
 		return spatial.Transform{}, err
 	}
 	t := spatial.Transform{Rotation: quat.Number{Real: 1}}
@@ -129,7 +129,7 @@ func (c *Chain) FK(q []float64) (spatial.Transform, error) {
 
 // Poses of all Links in the base's frame, appended to dst[:0]. It allocates only where dst has no room. The error is a *PositionsError.
 func (c *Chain) Poses(dst []spatial.Transform, q []float64) ([]spatial.Transform, error) {
-	if err := checkPositions(c.joints, q); err != nil {
+	if err := CheckPositions(c.joints, q); err != nil {
 		return nil, err
 	}
 	var room [maxFrames]spatial.Transform
@@ -160,7 +160,7 @@ func (c *Chain) framePoses(dst []spatial.Transform, q []float64) {
 // Jacobian of the tip's origin, in the base's frame: rows vx vy vz wx wy wz per unit of each joint's speed, a column per joint. dst is empty, or 6 by the number
 // of joints; it does not allocate then. The error is a *PositionsError, or ErrOptions for another size.
 func (c *Chain) Jacobian(dst *mat.Dense, q []float64) error {
-	if err := checkPositions(c.joints, q); err != nil {
+	if err := CheckPositions(c.joints, q); err != nil {
 		return err
 	}
 	n := len(c.joints)

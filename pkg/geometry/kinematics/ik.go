@@ -114,7 +114,7 @@ func (c *Chain) problem(target spatial.Transform, seed []float64, o Options) (*p
 			}
 		}
 	}
-	if err := checkPositions(c.joints, seed); err != nil {
+	if err := CheckPositions(c.joints, seed); err != nil {
 		return nil, err
 	}
 	for i, j := range c.joints {

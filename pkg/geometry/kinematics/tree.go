@@ -185,7 +185,7 @@ func (t *Tree) Link(name string) (frame int, pose spatial.Transform, ok bool) {
 
 // Poses of all frames in the root link's frame, appended to dst[:0]. It allocates only where dst has no room.
 func (t *Tree) Poses(dst []spatial.Transform, q []float64) ([]spatial.Transform, error) {
-	if err := checkPositions(t.joints, q); err != nil {
+	if err := CheckPositions(t.joints, q); err != nil {
 		return nil, err
 	}
 	if cap(dst) < len(t.frames) {
@@ -204,6 +204,11 @@ func (t *Tree) poses(dst []spatial.Transform, q []float64) {
 	}
 }
 
+// Place computes the frame's pose from its parent's and the positions of all joints. dst may be parent.
+func (f *Frame) Place(dst, parent *spatial.Transform, q []float64) {
+	f.pose(dst, parent, f.Factor*q[f.Joint]+f.Offset)
+}
+
 // pose of the frame on its parent's. Products of a few unit quaternions stay unit: nothing is normalised on the way.
 func (f *Frame) pose(dst, parent *spatial.Transform, q float64) {
 	r := quat.Mul(parent.Rotation, f.Origin.Rotation)
@@ -215,7 +220,8 @@ func (f *Frame) pose(dst, parent *spatial.Transform, q float64) {
 	dst.Rotation, dst.Translation = quat.Mul(r, spatial.FromAxis(f.Axis, q)), p
 }
 
-func checkPositions(joints []limits.Joint, q []float64) error {
+// CheckPositions reports positions that are too few, too many or not finite. The error is a *PositionsError.
+func CheckPositions(joints []limits.Joint, q []float64) error {
 	if len(q) != len(joints) {
 		return &PositionsError{Got: len(q), Want: len(joints)}
 	}
