@@ -16,7 +16,7 @@ import (
 	"agent_node/pkg/harness/tool"
 )
 
-// reached collects the reason codes that the tests below end with.
+// allReasons are the reason codes of the contract; the cases below reach each.
 var allReasons = []harness.Reason{
 	harness.ReasonAccepted, harness.ReasonUnverified, harness.ReasonDryRun, harness.ReasonToolMissing, harness.ReasonValidationRepeated,
 	harness.ReasonPermissionDenied, harness.ReasonStuck, harness.ReasonModelError, harness.ReasonDependencyLost, harness.ReasonActuatorFault,

@@ -138,7 +138,7 @@ func (a *Account) Calls(n int) error {
 	return nil
 }
 
-// WallTimeOver says that the wall time has run out.
+// wallTime says that the wall time has run out.
 func (a *Account) wallTime(elapsed time.Duration) error {
 	return &Exhausted{Dimension: WallTime, Used: elapsed.String(), Need: "more", Limit: a.limits.WallTime.String()}
 }
