@@ -3,16 +3,21 @@
 package ros2
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A library in one prefix needs one in another, and neither is on the loader's path.
 func TestLibrariesAreOpenedWithWhatTheyNeed(t *testing.T) {
 	outer, inner := t.TempDir(), t.TempDir()
+	// Libraries stay open for the process: each run has its own.
+	innerName := fmt.Sprintf("agent_test_inner%d", time.Now().UnixNano())
+	outerName := fmt.Sprintf("agent_test_outer%d", time.Now().UnixNano())
 	build := func(prefix, name, source string, with ...string) string {
 		t.Helper()
 		lib := filepath.Join(prefix, "lib")
@@ -30,11 +35,11 @@ func TestLibrariesAreOpenedWithWhatTheyNeed(t *testing.T) {
 		}
 		return file
 	}
-	build(inner, "agent_test_inner", "int agent_test_inner(void) { return 1; }")
-	file := build(outer, "agent_test_outer", "int agent_test_inner(void); int agent_test_outer(void) { return agent_test_inner(); }",
-		"-L"+filepath.Join(inner, "lib"), "-lagent_test_inner")
+	build(inner, innerName, "int agent_test_inner(void) { return 1; }")
+	file := build(outer, outerName, "int agent_test_inner(void); int agent_test_outer(void) { return agent_test_inner(); }",
+		"-L"+filepath.Join(inner, "lib"), "-l"+innerName)
 
-	if _, err := openLibrary([]string{outer}, file); err == nil || !strings.Contains(err.Error(), "libagent_test_inner.so") {
+	if _, err := openLibrary([]string{outer}, file); err == nil || !strings.Contains(err.Error(), "lib"+innerName+".so") {
 		t.Errorf("without the prefix of what it needs: %v", err)
 	}
 	handle, err := openLibrary([]string{outer, inner}, file)
