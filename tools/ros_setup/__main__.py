@@ -81,6 +81,7 @@ def _test_tools(root: Path, ros: distribution.Distribution) -> tuple[Path, bool]
         pip.append("--ignore-installed")
         env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         run([*pip, "-r", requirements], log, env)
+    write_atomically(folder / "made_by", f"{ros.python}\n")
     write_atomically(stamp, identity)
     return folder / "bin", True
 
