@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/guard"
@@ -17,7 +15,9 @@ import (
 // actionSkill moves an actuator by an action goal.
 type actionSkill struct {
 	*bound
-	act     *baseActuator
+	core    *actuator
+	act     *baseActuator  // of a base, else nil
+	grip    *jointActuator // of a gripper, else nil
 	client  *action.Client
 	goal    []named
 	success *expression
@@ -30,12 +30,16 @@ func (r *Robot) newAction(b *bound, c *compiler) (tool.Tool, error) {
 	t := &actionSkill{
 		bound:   b,
 		act:     r.actuators[b.def.Actuator],
+		grip:    r.joints[b.def.Actuator],
 		goal:    c.all("binding/action/goal", def.Goal),
 		success: c.one("binding/action/success", def.Success),
 		target:  c.one("binding/action/target", def.Target),
 	}
 	if c.err != nil {
 		return nil, c.err
+	}
+	if t.core = r.actuator(b.def.Actuator); t.core == nil {
+		return nil, c.p.source.errorf(join(c.at, "actuator"), "no actuator is called %q", b.def.Actuator)
 	}
 	client, err := action.NewClient(r.node, def.Name, def.Type)
 	if err != nil {
@@ -79,6 +83,12 @@ func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (scope, *
 	if _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
 		return nil, nil, bad
 	}
+	if t.has("gripper") {
+		r := t.robot.checkGripper(t.grip, goal)
+		if bad := t.refuse(call, r); bad != nil {
+			return nil, nil, bad
+		}
+	}
 	return s, goal, nil
 }
 
@@ -118,32 +128,31 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	if bad := t.robot.awaitServer(ctx, t.bound, t.client.WaitReady); bad != nil {
 		return *bad
 	}
-	lease, err := t.act.guard.Acquire(ctx, owner(call))
+	lease, err := t.core.guard.Acquire(ctx, owner(call))
 	if err != nil {
 		return *t.leaseFailure(ctx, err)
 	}
 	defer lease.Release()
+	if bad := t.interlocked(call); bad != nil {
+		return *bad
+	}
 	s, goal, bad := t.prepareGoal(ctx, call)
 	if bad != nil {
 		return *bad
 	}
 	call.Note("skill.validated", map[string]any{"tool": t.name, "action": t.def.Binding.Action.Name})
 
-	run := &actionRun{skill: t, goal: goal, call: call}
-	defer run.end()
+	run := &actionRun{b: t.bound, act: t.core, client: t.client, goal: goal, call: call}
 	cmd := guard.Command{
 		Tool: t.name, CallID: call.ID,
 		Allowance:  t.robot.allowance(t.spec.TimeLimit, call.Deadline),
-		Start:      run.start,
 		MustMove:   t.mustMove(s),
 		Revalidate: func(ctx context.Context) error { return t.revalidate(ctx, call, s) },
 	}
 	if t.has("in_flight") {
 		cmd.Check = t.robot.world.inFlight(t.act)
 	}
-	t.act.begin(run)
-	out := lease.Execute(ctx, cmd)
-	t.act.end(run)
+	out := run.execute(ctx, lease, cmd)
 	if bad := t.motionFailure(ctx, out); bad != nil {
 		return *bad
 	}
@@ -164,7 +173,12 @@ func (t *actionSkill) succeeded(s scope, run *actionRun, out guard.Outcome) tool
 			}
 		}
 	}
-	if p, ok := t.robot.poseScope(); ok {
+	switch p, ok := t.robot.poseScope(); {
+	case t.grip != nil:
+		if q, measured := t.grip.scope(); measured {
+			seen["joints"] = q
+		}
+	case ok:
 		s["pose"] = p
 		seen["pose"] = p
 	}
@@ -224,128 +238,4 @@ func (t *actionSkill) Predict(ctx context.Context, call tool.Call, state any) to
 		return tool.Prediction{Unknown: true}
 	}
 	return tool.Prediction{State: at.moved(to)}
-}
-
-// actionRun is one call's goal, or goals: after an operator's pause a new one is sent in a new epoch.
-type actionRun struct {
-	skill *actionSkill
-	goal  *ros.Message
-	call  tool.Call
-
-	mu      sync.Mutex
-	goals   map[guard.Epoch]*action.Goal
-	cancels map[guard.Epoch]context.CancelFunc
-	last    *ros.Message
-	wg      sync.WaitGroup
-}
-
-// cancelAnswer bounds the wait for the answer to a cancel request; the guard judges earlier.
-const cancelAnswer = 10 * time.Second
-
-// start sends the goal of an epoch without blocking; answers go to the guard.
-func (a *actionRun) start(epoch guard.Epoch) error {
-	ctx, cancel := context.WithCancel(a.skill.robot.background)
-	a.mu.Lock()
-	if a.goals == nil {
-		a.goals, a.cancels = map[guard.Epoch]*action.Goal{}, map[guard.Epoch]context.CancelFunc{}
-	}
-	a.cancels[epoch] = cancel
-	a.mu.Unlock()
-	a.wg.Go(func() { a.follow(ctx, epoch) })
-	return nil
-}
-
-// follow drives one epoch from sending to its end.
-func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch) {
-	act := a.skill.act.guard
-	g, err := a.skill.client.Send(ctx, a.goal, action.GoalOptions{Feedback: func(*ros.Message) { act.Progress(epoch) }})
-	switch {
-	case errors.Is(err, ros.ErrRejected):
-		act.Rejected(epoch, err)
-		return
-	case err != nil:
-		if ctx.Err() == nil {
-			act.ServerLost(epoch)
-		}
-		return
-	}
-	a.mu.Lock()
-	a.goals[epoch] = g
-	a.mu.Unlock()
-	a.call.Note("skill.goal_accepted", map[string]any{"goal": g.ID().String(), "action": a.skill.def.Binding.Action.Name})
-	act.Accepted(epoch)
-	out, err := g.Result(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			a.call.Note("skill.server_lost", map[string]any{"error": err.Error()})
-			act.ServerLost(epoch)
-		}
-		return
-	}
-	a.mu.Lock()
-	a.last = out.Result
-	a.mu.Unlock()
-	a.call.Note("skill.goal_ended", map[string]any{"goal": g.ID().String(), "status": int(out.Status)})
-	switch out.Status {
-	case action.StatusSucceeded:
-		act.Finished(epoch, guard.ReasonSucceeded, nil)
-	case action.StatusCanceled:
-		act.Finished(epoch, guard.ReasonCanceled, nil)
-	default:
-		act.Finished(epoch, guard.ReasonServerFailed, fmt.Errorf("the server aborted the goal%s", whatFailed(out.Result)))
-	}
-}
-
-// whatFailed quotes the error fields that results of Nav2 and ros2_control have.
-func whatFailed(m *ros.Message) string {
-	text := ""
-	if m == nil {
-		return text
-	}
-	for _, f := range []string{"error_code", "error_msg", "error_string"} {
-		if v, err := m.Get(f); err == nil && fmt.Sprint(v) != "" && fmt.Sprint(v) != "0" {
-			text += fmt.Sprintf(", %s %v", f, v)
-		}
-	}
-	return text
-}
-
-// cancel asks for the epoch's goal to be canceled; the answer goes to the guard.
-func (a *actionRun) cancel(epoch guard.Epoch) {
-	a.mu.Lock()
-	g := a.goals[epoch]
-	drop := a.cancels[epoch]
-	a.mu.Unlock()
-	if g == nil {
-		// Not accepted yet: the client remembers and cancels as soon as the acceptance arrives.
-		if drop != nil {
-			drop()
-		}
-		return
-	}
-	a.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(a.skill.robot.background, cancelAnswer)
-		defer cancel()
-		code, err := g.Cancel(ctx)
-		if err != nil {
-			return // silence: the guard's own deadline decides
-		}
-		a.skill.act.guard.CancelAnswered(epoch, code == action.CancelNone || code == action.CancelGoalTerminated)
-	})
-}
-
-func (a *actionRun) result() *ros.Message {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.last
-}
-
-// end lets go of what still waits for answers.
-func (a *actionRun) end() {
-	a.mu.Lock()
-	for _, c := range a.cancels {
-		c()
-	}
-	a.mu.Unlock()
-	a.wg.Wait()
 }

@@ -85,7 +85,7 @@ func (p *Profile) checkTool(name string, t Tool, add addFunc) {
 	allowed := map[tool.Class][]string{
 		tool.Query:  {"topic", "transform", "parameter", "service", "profile"},
 		tool.Verify: {"topic", "transform", "parameter", "service"},
-		tool.Skill:  {"publish", "action", "service", "wait", "sequence"},
+		tool.Skill:  {"publish", "action", "service", "wait", "sequence", "trajectory"},
 	}
 	if ok && !slices.Contains(allowed[class], kind) {
 		add(join(at, "binding/"+kind), "a %s cannot be bound to %s: one of %v", t.Class, kind, allowed[class])
@@ -120,8 +120,8 @@ func (p *Profile) checkMotion(at, name string, t Tool, class tool.Class, kind st
 	if (kind == "publish" || kind == "action") && t.Actuator == "" {
 		add(at, "a skill bound to %s names its actuator", kind)
 	}
-	if kind == "sequence" {
-		return // its parts are validated
+	if kind == "sequence" || kind == "trajectory" {
+		return // its parts are validated; a trajectory always is
 	}
 	if len(t.Validators) == 0 && !p.Simulation && !slices.Contains(p.AllowUnvalidated, name) {
 		add(at, "nothing validates this skill: name validators, or list it in allow_unvalidated")
@@ -202,6 +202,10 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 	if b := t.Binding.Wait; b != nil {
 		one("binding/wait/seconds", b.Seconds)
 	}
+	if b := t.Binding.Trajectory; b != nil {
+		one("binding/trajectory/joints", b.Joints)
+		one("binding/trajectory/pose", b.Pose)
+	}
 	if b := t.Binding.Sequence; b != nil {
 		for i, st := range slices.Concat(b.Steps, b.OnFailure) {
 			path := fmt.Sprintf("binding/sequence/steps/%d", i)
@@ -232,6 +236,8 @@ func (b Binding) kind() string {
 		return "wait"
 	case b.Sequence != nil:
 		return "sequence"
+	case b.Trajectory != nil:
+		return "trajectory"
 	}
 	return "nothing"
 }

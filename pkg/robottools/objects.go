@@ -19,7 +19,8 @@ type objectMemory struct {
 	mu      sync.Mutex
 	seen    map[string]sighting
 	refused map[string]string // by object: why its newest detection could not be used
-	frames  uint64            // detection messages so far
+	grip    grip
+	tip     string // the arm's last link
 }
 
 // sighting is one object where it was seen.
@@ -32,7 +33,13 @@ type sighting struct {
 
 // newObjects listens to the profile's detections; nil where it has none.
 func newObjects(w *worldView, p *Profile) (*objectMemory, error) {
-	o := &objectMemory{profile: p, world: w, seen: map[string]sighting{}, refused: map[string]string{}}
+	tip := ""
+	for _, a := range p.Actuators {
+		if a.Kind == "arm" {
+			tip = a.Tip
+		}
+	}
+	o := &objectMemory{profile: p, world: w, tip: tip, seen: map[string]sighting{}, refused: map[string]string{}}
 	d := p.World.Detections
 	if d.Topic == "" {
 		return o, nil
@@ -65,12 +72,12 @@ func (o *objectMemory) take(r reading) {
 		} else {
 			delete(o.refused, name)
 			o.seen[name] = s
+			if name == o.grip.object && !o.atTip(s) {
+				o.grip = grip{} // seen elsewhere: it is held no longer
+			}
 		}
 		o.mu.Unlock()
 	}
-	o.mu.Lock()
-	o.frames++
-	o.mu.Unlock()
 }
 
 // locate puts a detection into the map frame; a pose that is none is refused by name.
@@ -101,7 +108,7 @@ func (o *objectMemory) scope(now ros.Time) map[string]any {
 	defer o.mu.Unlock()
 	out := make(map[string]any, len(o.profile.Objects))
 	for name, record := range o.profile.Objects {
-		e := map[string]any{"seen": false, "place": record.Place}
+		e := map[string]any{"seen": false, "place": record.Place, "held": name == o.grip.object}
 		if why, bad := o.refused[name]; bad {
 			e["refused"] = why
 		}
@@ -111,12 +118,114 @@ func (o *objectMemory) scope(now ros.Time) map[string]any {
 			e["yaw"] = round(spatial.Yaw(s.pose.Orientation), 4)
 			e["age_s"] = round(now.Sub(s.stamp).Seconds(), 2)
 			e["width_m"], e["height_m"] = round(s.size[0], 4), round(s.size[2], 4)
-			e["place"] = o.profile.placeAt(s.pose.Position.X, s.pose.Position.Y)
+			e["place"] = ""
+			if name != o.grip.object {
+				e["place"] = o.profile.placeAt(s.pose.Position.X, s.pose.Position.Y)
+			}
 		}
 		out[name] = e
 	}
 	return out
 }
+
+// grip is what the gripper says and what was between its fingers when it closed.
+type grip struct {
+	object string  // held; "" for none
+	width  float64 // of the fingers when it was grasped, m
+	size   float64 // of the object, m
+}
+
+// Figures of holding, m: fingers closer than empty hold nothing; an object is between them when it was seen within reach of the
+// tip; fingers that have moved by more than slip since they closed hold it no longer.
+const (
+	gripEmpty = 0.01
+	gripReach = 0.05
+	gripSlip  = 0.012
+)
+
+// heldNow decides from measurements what the gripper holds: fingers at rest on something, and an object that was last seen
+// between them. It stays held until the fingers move, since nobody sees into a closed hand.
+func (r *Robot) heldNow() grip {
+	a := r.gripperOf()
+	if a == nil {
+		return grip{}
+	}
+	s, ok := a.latest()
+	if !ok || len(s.Position) == 0 {
+		return grip{}
+	}
+	width := s.Position[0]
+	rest, _, _ := a.guard.AtRest()
+	tip, tipErr := r.world.at(r.profile.Frames.Map, r.tip(), r.node.Clock().Now())
+	o := r.objects
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.grip.object != "" && (width < gripEmpty || math.Abs(width-o.grip.width) > gripSlip):
+		o.grip = grip{}
+	case o.grip.object == "" && rest && width >= gripEmpty && width < a.def.Limit.Open-gripEmpty && tipErr == nil:
+		best := gripReach
+		for name, seen := range o.seen {
+			p, t := seen.pose.Position, tip.Translation
+			if d := math.Hypot(math.Hypot(p.X-t.X, p.Y-t.Y), p.Z-t.Z); d < best {
+				best, o.grip = d, grip{object: name, width: width, size: math.Max(seen.size[0], math.Max(seen.size[1], seen.size[2]))}
+			}
+		}
+	}
+	if o.grip.object != "" && tipErr == nil {
+		// What is held is where the tip is, whether the camera sees it or not.
+		held := o.seen[o.grip.object]
+		held.pose = tip.Pose()
+		held.stamp = r.node.Clock().Now()
+		o.seen[o.grip.object] = held
+	}
+	return o.grip
+}
+
+// lost is how far from the tip a held object must be seen to be held no longer, m.
+const lost = 0.12
+
+// atTip reports whether a sighting is where the tip is. It is called with o.mu held.
+func (o *objectMemory) atTip(s sighting) bool {
+	tip, err := o.world.at(o.profile.Frames.Map, o.tip, s.stamp)
+	if err != nil {
+		return true // nothing speaks against it
+	}
+	p, t := s.pose.Position, tip.Translation
+	return math.Hypot(math.Hypot(p.X-t.X, p.Y-t.Y), p.Z-t.Z) <= lost
+}
+
+// gripperOf is the robot's gripper, nil without one.
+func (r *Robot) gripperOf() *jointActuator {
+	for _, a := range r.joints {
+		if a.def.Kind == "gripper" {
+			return a
+		}
+	}
+	return nil
+}
+
+// tip is the last link of the robot's arm.
+func (r *Robot) tip() string {
+	for _, a := range r.joints {
+		if a.def.Kind == "arm" {
+			return a.def.Tip
+		}
+	}
+	return ""
+}
+
+// heldIn is what the gripper holds, measured or predicted, and its size in m.
+func (r *Robot) heldIn(v view) (object string, size float64, ok bool) {
+	g := r.heldNow()
+	if v.at != nil && v.at.grips {
+		return v.at.held, predictedSize, v.at.held != ""
+	}
+	return g.object, g.size, g.object != ""
+}
+
+// predictedSize is taken for an object that a plan would hold, m.
+const predictedSize = 0.05
 
 // placeAt is the place whose surface holds a point of the map, "" where none does.
 func (p *Profile) placeAt(x, y float64) string {

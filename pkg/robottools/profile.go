@@ -68,6 +68,12 @@ type Actuator struct {
 	Limit Limits      `json:"limits"`
 	// Pause lists the robot's own signals of a hold.
 	Pause []PauseSource `json:"pause"`
+	// Tip is an arm's last link; AllowedContacts are pairs of links that may touch; Fingers are links that may touch a held object.
+	Tip             string      `json:"tip"`
+	AllowedContacts [][2]string `json:"allowed_contacts"`
+	Fingers         []string    `json:"fingers"`
+	// Interlocks are conditions (CEL) under which it may move at all: what is wrong otherwise -> condition.
+	Interlocks Exprs `json:"interlocks"`
 	// AllowedPublishers are nodes that may publish on the stop topic without being foreign (a navigator, a mux).
 	AllowedPublishers []string    `json:"allowed_publishers"`
 	Guard             GuardTuning `json:"guard"`
@@ -146,8 +152,21 @@ type World struct {
 	Workspace  []Zone  `json:"workspace"`
 	KeepOut    []Zone  `json:"keep_out"`
 	SpeedZones []Zone  `json:"speed_zones"`
+	// Description is the topic of the URDF, for arms: kinematics, limits, shapes.
+	Description string `json:"description"`
+	// Bodies stand around the arm, in the map frame; ArmMargin is kept from them, m.
+	Bodies    []Body  `json:"bodies"`
+	ArmMargin float64 `json:"arm_margin"`
 	// Detections is where objects are seen.
 	Detections Detections `json:"detections"`
+}
+
+// Body is a box in the map frame, m and rad.
+type Body struct {
+	Name   string     `json:"name"`
+	Center [3]float64 `json:"center"`
+	Size   [3]float64 `json:"size"`
+	Yaw    float64    `json:"yaw"`
 }
 
 // Detections is a vision_msgs/msg/Detection3DArray topic.
@@ -214,6 +233,8 @@ type Binding struct {
 	Profile   string            `json:"profile"` // "places" or "objects"
 	Wait      *WaitBinding      `json:"wait"`
 	Sequence  *SequenceBinding  `json:"sequence"`
+	// Trajectory moves an arm.
+	Trajectory *TrajectoryBinding `json:"trajectory"`
 }
 
 // TopicBinding reads the newest message.
@@ -303,4 +324,18 @@ type SequenceStep struct {
 	Args Exprs  `json:"args"`
 	// When is CEL: the step is left out where it is false.
 	When string `json:"when"`
+}
+
+// TrajectoryBinding moves an arm by a control_msgs/action/FollowJointTrajectory goal that is planned here.
+type TrajectoryBinding struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Joints is CEL: joint positions in the actuator's order, rad; an empty list means none.
+	Joints string `json:"joints"`
+	// Pose is CEL: {frame, x, y, z} of the tip, with roll, pitch, yaw, or without: the tool then points down, with any yaw.
+	Pose string `json:"pose"`
+	// Speed is the share of the limits that is used (0 to 1; 0 means 1).
+	Speed float64 `json:"speed"`
+	// Vias are joint positions over which a detour is tried.
+	Vias [][]float64 `json:"vias"`
 }

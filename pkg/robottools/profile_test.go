@@ -13,7 +13,7 @@ func TestShippedProfileIsSound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.ToolOrder) != 11 || p.ToolOrder[0] != "get_pose" {
+	if len(p.ToolOrder) != 23 || p.ToolOrder[0] != "get_pose" {
 		t.Errorf("tools in file order: %v", p.ToolOrder)
 	}
 }
@@ -25,7 +25,7 @@ func TestFaultsHaveFileAndLine(t *testing.T) {
 		"unknown field":      {"simulation: true", "simulatoin: true", `unknown field "simulatoin"`},
 		"wrong type":         {"linear: 0.5", "linear: fast", "actuators/base/limits/linear"},
 		"unknown class":      {"class: query\n    description: Where", "class: motion\n    description: Where", "tools/get_pose/class"},
-		"unknown actuator":   {"actuator: base\n    parameters:\n      type: object\n      properties:\n        distance_m", "actuator: arm\n    parameters:\n      type: object\n      properties:\n        distance_m", `no actuator is called "arm"`},
+		"unknown actuator":   {"actuator: base\n    parameters:\n      type: object\n      properties:\n        distance_m", "actuator: leg\n    parameters:\n      type: object\n      properties:\n        distance_m", `no actuator is called "leg"`},
 		"bad CEL":            {"pass: charge > args.percent", "pass: charge >> args.percent", "tools/battery_above/pass"},
 		"unknown variable":   {"pass: charge > args.percent", "pass: chrage > args.percent", "undeclared reference"},
 		"twice":              {"frames: {map", "name: x\nframes: {map", `"name" stands twice`},

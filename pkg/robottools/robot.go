@@ -34,17 +34,19 @@ type Config struct {
 
 // Robot is a profile bound to a node: its tools, its guard and its world.
 type Robot struct {
-	node      ros.Node
-	profile   *Profile
-	guard     *guard.Guard
-	world     *worldView
-	objects   *objectMemory
-	actuators map[string]*baseActuator
-	joints    map[string]*jointActuator
-	tools     []tool.Tool
-	table     *tool.Table
-	wait      time.Duration
-	arrived   func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
+	node        ros.Node
+	profile     *Profile
+	guard       *guard.Guard
+	world       *worldView
+	objects     *objectMemory
+	description *description
+	interlocks  map[string][]named
+	actuators   map[string]*baseActuator
+	joints      map[string]*jointActuator
+	tools       []tool.Tool
+	table       *tool.Table
+	wait        time.Duration
+	arrived     func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
 
 	background context.Context // ends with Close; never a call's own
 	cancel     context.CancelFunc
@@ -81,6 +83,12 @@ func New(cfg Config) (*Robot, error) {
 func (r *Robot) bind() error {
 	var err error
 	if r.world, err = newWorld(r.node, r.profile); err != nil {
+		return err
+	}
+	if r.description, err = newDescription(r.node, r.profile); err != nil {
+		return err
+	}
+	if err = r.compileInterlocks(); err != nil {
 		return err
 	}
 	if r.objects, err = newObjects(r.world, r.profile); err != nil {
@@ -154,6 +162,8 @@ func (r *Robot) newTool(name string, def Tool) (tool.Tool, error) {
 		return r.newStream(b, c)
 	case def.Binding.Wait != nil:
 		return r.newWait(b, c)
+	case def.Binding.Trajectory != nil:
+		return r.newTrajectory(b, c)
 	case def.Binding.Sequence != nil:
 		return r.newSequence(b, c)
 	}
@@ -183,7 +193,7 @@ func (r *Robot) Close() error {
 	for _, c := range slices.Backward(owned) {
 		all = append(all, c.Close())
 	}
-	all = append(all, r.objects.close())
+	all = append(all, r.objects.close(), r.description.close())
 	if r.world != nil {
 		all = append(all, r.world.close())
 	}
@@ -228,13 +238,21 @@ func (r *Robot) constants() scope {
 	for name, p := range r.profile.Places {
 		places[name] = map[string]any{"x": p.X, "y": p.Y, "yaw": p.Yaw}
 	}
+	r.heldNow()
 	objects := r.objects.scope(r.node.Clock().Now())
 	c := r.profile.Constants
 	if c == nil {
 		c = map[string]any{}
 	}
 	f := r.profile.Frames
+	joints := map[string]any{}
+	for name, a := range r.joints {
+		if s, ok := a.latest(); ok {
+			joints[name] = numbersOf(s.Position)
+		}
+	}
 	return scope{
+		"joints": joints,
 		"places": places, "objects": objects, "constants": c,
 		"frames": map[string]any{"map": f.Map, "odom": f.Odom, "base": f.Base},
 	}

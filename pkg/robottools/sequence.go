@@ -76,15 +76,28 @@ func (t *sequenceTool) link(r *Robot, c *Profile) error {
 }
 
 // fresh is the scope of the sequence's arguments with what is known now.
-func (t *sequenceTool) fresh(call tool.Call, begin any) (scope, error) {
+func (t *sequenceTool) fresh(call tool.Call, begin scope) (scope, error) {
 	s, err := t.scope(call)
 	if err != nil {
 		return nil, err
 	}
-	if begin != nil {
-		s["begin"] = begin
+	for name, v := range begin {
+		s[name] = v
 	}
 	return s, t.evalWhere(s)
+}
+
+// beginning is what stays as it was when the sequence began.
+func (t *sequenceTool) beginning(s scope) scope {
+	held := []any{}
+	if g := t.robot.heldNow(); g.object != "" {
+		held = append(held, g.object)
+	}
+	out := scope{"begun": map[string]any{"held": held}}
+	if p, ok := s["begin"]; ok {
+		out["begin"] = p
+	}
+	return out
 }
 
 // Call implements tool.Tool.
@@ -93,7 +106,7 @@ func (t *sequenceTool) Call(ctx context.Context, call tool.Call) tool.Result {
 	if bad != nil {
 		return *bad
 	}
-	begin := s["begin"]
+	begin := t.beginning(s)
 	moved := false
 	for i, p := range t.steps {
 		r, ran := t.run(ctx, call, p, i, begin)
@@ -118,7 +131,7 @@ type partResult struct {
 func (r partResult) ok() bool { return r.OK && (!r.verify || r.Passed) }
 
 // run calls one part; ran is false where its condition let it out.
-func (t *sequenceTool) run(ctx context.Context, call tool.Call, p sequencePart, index int, begin any) (r partResult, ran bool) {
+func (t *sequenceTool) run(ctx context.Context, call tool.Call, p sequencePart, index int, begin scope) (r partResult, ran bool) {
 	fail := func(kind tool.ErrorKind, err error) partResult {
 		return partResult{Result: tool.Result{ErrorKind: kind, Content: err.Error(), Source: t.spec.Source}}
 	}
@@ -164,7 +177,7 @@ func (t *sequenceTool) run(ctx context.Context, call tool.Call, p sequencePart, 
 }
 
 // failed names the part that failed and leaves the profile's safe state, unless somebody ended the call.
-func (t *sequenceTool) failed(ctx context.Context, call tool.Call, r partResult, p sequencePart, index int, moved bool, begin any) tool.Result {
+func (t *sequenceTool) failed(ctx context.Context, call tool.Call, r partResult, p sequencePart, index int, moved bool, begin scope) tool.Result {
 	kind := r.ErrorKind
 	if r.OK { // a check that does not pass
 		kind = tool.PreconditionFailed

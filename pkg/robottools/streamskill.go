@@ -92,6 +92,9 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		return *t.leaseFailure(ctx, err)
 	}
 	defer lease.Release()
+	if bad := t.interlocked(call); bad != nil {
+		return *bad
+	}
 	s, size, bad := t.prepareMotion(call)
 	if bad != nil {
 		return *bad

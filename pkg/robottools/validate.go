@@ -75,7 +75,11 @@ func decodeVerdict(err error) Verdict {
 	case strings.HasPrefix(field.Reason, "not JSON"), strings.HasPrefix(field.Reason, "text "):
 		rule = geometry.RuleJSON
 	}
-	return refused(rule, field.Path, "%v", err)
+	subject := field.Path
+	if subject == "" {
+		subject = "message_json"
+	}
+	return refused(rule, subject, "%v", err)
 }
 
 // readers turn the messages that the geometry layer knows into its commands.

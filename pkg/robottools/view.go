@@ -12,7 +12,8 @@ import (
 type predicted struct {
 	base    Place
 	joints  map[string][]float64      // by actuator, where a prediction changed them
-	held    string                    // the object in the gripper, "" for none
+	grips   bool                      // a prediction changed what is held
+	held    string                    // the object in the gripper then, "" for none
 	objects map[string]map[string]any // where predictions put objects, as the scope has them
 }
 

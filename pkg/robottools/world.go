@@ -296,20 +296,25 @@ func (w *worldView) pose() (Place, bool) {
 	return Place{X: p.X, Y: p.Y, Yaw: p.Yaw}, true
 }
 
-// snapshot is the world as it is known now, for one actuator.
-func (w *worldView) snapshot(a *baseActuator) *validate.World {
-	now := int64(w.node.Clock().Now())
+// snapshotOf is the world as it is known now, for whatever moves.
+func (w *worldView) snapshotOf() *validate.World {
 	w.mu.Lock()
 	g := w.grid
 	w.mu.Unlock()
-	world := &validate.World{
-		Now: now, MaxAge: w.maxAge, Frame: w.profile.Frames.Map, Base: w.profile.Frames.Base, TF: w.buffer,
-		Limits: a.limits, Workspace: w.keepIn, Zones: w.zones, Map: g, NeedMap: w.profile.World.Map.Topic != "",
+	return &validate.World{
+		Now: int64(w.node.Clock().Now()), MaxAge: w.maxAge, Frame: w.profile.Frames.Map, Base: w.profile.Frames.Base, TF: w.buffer,
+		Workspace: w.keepIn, Zones: w.zones, Map: g, NeedMap: w.profile.World.Map.Topic != "",
 		Footprint: w.print, MapMargin: w.profile.World.Footprint.Margin,
 	}
-	if s, ok := w.state(a, now, w.maxAge); ok {
+}
+
+// snapshot is the world as it is known now, for one base.
+func (w *worldView) snapshot(a *baseActuator) *validate.World {
+	world := w.snapshotOf()
+	world.Limits = a.limits
+	if s, ok := w.state(a, world.Now, w.maxAge); ok {
 		world.State = s
-	} else if s, ok := w.state(a, now, anyAge); ok && now-s.Stamp > int64(w.maxAge) {
+	} else if s, ok := w.state(a, world.Now, anyAge); ok && world.Now-s.Stamp > int64(w.maxAge) {
 		world.State = s // its age is for the check to name
 	}
 	return world
@@ -348,9 +353,9 @@ func (w *worldView) checkTwist(a *baseActuator, v, yawRate float64) error {
 func (w *worldView) inFlight(a *baseActuator) func(guard.Sample) error {
 	return func(guard.Sample) error {
 		now := int64(w.node.Clock().Now())
-		s, ok := w.state(a, now, w.maxAge)
-		if !ok {
-			return nil // the age of the measurement itself is the guard's to judge
+		s, ok := w.state(a, now, 2*w.maxAge)
+		if fresh := ok && now-s.Stamp <= int64(w.maxAge); ok && !fresh {
+			return nil // a gap in localisation; when it lasts, zones cannot be judged, and that is a finding
 		}
 		world := w.snapshot(a)
 		world.State = s

@@ -1,0 +1,160 @@
+package robottools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"agent_node/pkg/guard"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/action"
+)
+
+// actionRun is one call's goal, or goals: after an operator's pause a new one is sent in a new epoch.
+type actionRun struct {
+	b      *bound
+	act    *actuator
+	client *action.Client
+	goal   *ros.Message
+	call   tool.Call
+	// again makes the goal of a later epoch; nil: the same goal is sent again.
+	again func() (*ros.Message, error)
+
+	mu      sync.Mutex
+	goals   map[guard.Epoch]*action.Goal
+	cancels map[guard.Epoch]context.CancelFunc
+	last    *ros.Message
+	wg      sync.WaitGroup
+}
+
+// cancelAnswer bounds the wait for the answer to a cancel request; the guard judges earlier.
+const cancelAnswer = 10 * time.Second
+
+// start sends the goal of an epoch without blocking; answers go to the guard.
+func (a *actionRun) start(epoch guard.Epoch) error {
+	ctx, cancel := context.WithCancel(a.b.robot.background)
+	a.mu.Lock()
+	if a.goals == nil {
+		a.goals, a.cancels = map[guard.Epoch]*action.Goal{}, map[guard.Epoch]context.CancelFunc{}
+	}
+	first := len(a.cancels) == 0
+	a.cancels[epoch] = cancel
+	a.mu.Unlock()
+	a.wg.Go(func() { a.follow(ctx, epoch, first) })
+	return nil
+}
+
+// execute runs the goal under the guard to its end.
+func (a *actionRun) execute(ctx context.Context, lease *guard.Lease, cmd guard.Command) guard.Outcome {
+	defer a.end()
+	cmd.Start = a.start
+	a.act.begin(a)
+	defer a.act.end(a)
+	return lease.Execute(ctx, cmd)
+}
+
+// follow drives one epoch from sending to its end.
+func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
+	act := a.act.guard
+	goal := a.goal
+	if !first && a.again != nil {
+		var err error
+		if goal, err = a.again(); err != nil {
+			act.Rejected(epoch, err)
+			return
+		}
+	}
+	g, err := a.client.Send(ctx, goal, action.GoalOptions{Feedback: func(*ros.Message) { act.Progress(epoch) }})
+	switch {
+	case errors.Is(err, ros.ErrRejected):
+		act.Rejected(epoch, err)
+		return
+	case err != nil:
+		if ctx.Err() == nil {
+			act.ServerLost(epoch)
+		}
+		return
+	}
+	a.mu.Lock()
+	a.goals[epoch] = g
+	a.mu.Unlock()
+	a.call.Note("skill.goal_accepted", map[string]any{"goal": g.ID().String(), "action": a.b.spec.Source})
+	act.Accepted(epoch)
+	out, err := g.Result(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			a.call.Note("skill.server_lost", map[string]any{"error": err.Error()})
+			act.ServerLost(epoch)
+		}
+		return
+	}
+	a.mu.Lock()
+	a.last = out.Result
+	a.mu.Unlock()
+	a.call.Note("skill.goal_ended", map[string]any{"goal": g.ID().String(), "status": int(out.Status)})
+	switch out.Status {
+	case action.StatusSucceeded:
+		act.Finished(epoch, guard.ReasonSucceeded, nil)
+	case action.StatusCanceled:
+		act.Finished(epoch, guard.ReasonCanceled, nil)
+	default:
+		act.Finished(epoch, guard.ReasonServerFailed, fmt.Errorf("the server aborted the goal%s", whatFailed(out.Result)))
+	}
+}
+
+// whatFailed quotes the error fields that results of Nav2 and ros2_control have.
+func whatFailed(m *ros.Message) string {
+	text := ""
+	if m == nil {
+		return text
+	}
+	for _, f := range []string{"error_code", "error_msg", "error_string"} {
+		if v, err := m.Get(f); err == nil && fmt.Sprint(v) != "" && fmt.Sprint(v) != "0" {
+			text += fmt.Sprintf(", %s %v", f, v)
+		}
+	}
+	return text
+}
+
+// cancel asks for the epoch's goal to be canceled; the answer goes to the guard.
+func (a *actionRun) cancel(epoch guard.Epoch) {
+	a.mu.Lock()
+	g := a.goals[epoch]
+	drop := a.cancels[epoch]
+	a.mu.Unlock()
+	if g == nil {
+		// Not accepted yet: the client remembers and cancels as soon as the acceptance arrives.
+		if drop != nil {
+			drop()
+		}
+		return
+	}
+	a.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(a.b.robot.background, cancelAnswer)
+		defer cancel()
+		code, err := g.Cancel(ctx)
+		if err != nil {
+			return // silence: the guard's own deadline decides
+		}
+		a.act.guard.CancelAnswered(epoch, code == action.CancelNone || code == action.CancelGoalTerminated)
+	})
+}
+
+func (a *actionRun) result() *ros.Message {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last
+}
+
+// end lets go of what still waits for answers.
+func (a *actionRun) end() {
+	a.mu.Lock()
+	for _, c := range a.cancels {
+		c()
+	}
+	a.mu.Unlock()
+	a.wg.Wait()
+}

@@ -1,0 +1,25 @@
+package robottools
+
+import (
+	"agent_node/pkg/geometry/validate"
+	"agent_node/pkg/ros"
+)
+
+// checkGripper judges a control_msgs/action/GripperCommand goal.
+func (r *Robot) checkGripper(a *jointActuator, goal *ros.Message) validate.Report {
+	w := r.world.snapshotOf()
+	l := a.def.Limit
+	w.Gripper = &validate.Gripper{Open: l.Open, Closed: l.Closed, MaxEffort: l.MaxEffort}
+	return validate.Validate(validate.GripperCommand{Position: goal.Float("command.position"), MaxEffort: goal.Float("command.max_effort")}, w)
+}
+
+// actuator of any kind.
+func (r *Robot) actuator(name string) *actuator {
+	if a, ok := r.actuators[name]; ok {
+		return &a.actuator
+	}
+	if a, ok := r.joints[name]; ok {
+		return &a.actuator
+	}
+	return nil
+}
