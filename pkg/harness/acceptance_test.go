@@ -34,11 +34,16 @@ func TestAcceptance(t *testing.T) {
 		reason   harness.Reason
 		unmet    []string
 	}{
-		{name: "a later place supersedes an earlier one",
-			answers: []model.Response{navigate("kitchen"), navigate("office"), finish("both")}, reason: harness.ReasonAccepted},
-		{name: "a wait between does not",
-			answers: []model.Response{navigate("kitchen"), calls(call("wait", `{"seconds":2}`)), finish("there")}, reason: harness.ReasonAccepted},
-		{name: "what was true behind the skill is checked again at the end",
+		{
+			name:    "a later place supersedes an earlier one",
+			answers: []model.Response{navigate("kitchen"), navigate("office"), finish("both")}, reason: harness.ReasonAccepted,
+		},
+		{
+			name:    "a wait between does not",
+			answers: []model.Response{navigate("kitchen"), calls(call("wait", `{"seconds":2}`)), finish("there")}, reason: harness.ReasonAccepted,
+		},
+		{
+			name:    "what was true behind the skill is checked again at the end",
 			answers: []model.Response{navigate("kitchen"), calls(call("gripper", `{"open":true}`)), finish("there")},
 			set: func(r *robot) {
 				r.gripper.do = func(context.Context, tool.Call) tool.Result {
@@ -48,20 +53,28 @@ func TestAcceptance(t *testing.T) {
 					return tool.Result{OK: true, Content: "moved"}
 				}
 			},
-			reason: harness.ReasonUnverified, unmet: []string{"at_place(kitchen)"}},
-		{name: "another actuator supersedes nothing",
-			answers: []model.Response{calls(call("gripper", `{"open":true}`)), navigate("kitchen"), finish("there")}, reason: harness.ReasonAccepted},
-		{name: "a skill's word is not believed",
+			reason: harness.ReasonUnverified, unmet: []string{"at_place(kitchen)"},
+		},
+		{
+			name:    "another actuator supersedes nothing",
+			answers: []model.Response{calls(call("gripper", `{"open":true}`)), navigate("kitchen"), finish("there")}, reason: harness.ReasonAccepted,
+		},
+		{
+			name:    "a skill's word is not believed",
 			answers: []model.Response{navigate("kitchen"), finish("there")},
 			set: func(r *robot) {
 				r.navigate.do = fixed(tool.Result{OK: true, Content: "arrived", Postconditions: []string{"at_place(kitchen)"}})
 			},
-			reason: harness.ReasonUnverified, unmet: []string{"at_place(kitchen)"}},
-		{name: "a failure stands until the same call succeeds",
+			reason: harness.ReasonUnverified, unmet: []string{"at_place(kitchen)"},
+		},
+		{
+			name:    "a failure stands until the same call succeeds",
 			answers: []model.Response{navigate("kitchen"), navigate("office"), finish("done")},
 			set:     func(r *robot) { r.fails["kitchen"] = tool.ServerFailed },
-			reason:  harness.ReasonUnverified, unmet: []string{"at_place(kitchen)"}},
-		{name: "and then no more",
+			reason:  harness.ReasonUnverified, unmet: []string{"at_place(kitchen)"},
+		},
+		{
+			name:    "and then no more",
 			answers: []model.Response{navigate("kitchen"), navigate("kitchen"), finish("done")},
 			set: func(r *robot) {
 				r.fails["kitchen"] = tool.ServerFailed
@@ -72,61 +85,100 @@ func TestAcceptance(t *testing.T) {
 					return res
 				}
 			},
-			reason: harness.ReasonAccepted},
-		{name: "a failure without postconditions stands as itself",
+			reason: harness.ReasonAccepted,
+		},
+		{
+			name:    "a failure without postconditions stands as itself",
 			answers: []model.Response{calls(call("wait", `{"seconds":2}`)), navigate("kitchen"), finish("done")},
 			set:     func(r *robot) { r.wait.do = fixed(tool.Result{ErrorKind: tool.Timeout, Content: "too long"}) },
-			reason:  harness.ReasonUnverified, unmet: []string{`wait({"seconds":2}) succeeds`}},
-		{name: "what was refused never ran",
+			reason:  harness.ReasonUnverified, unmet: []string{`wait({"seconds":2}) succeeds`},
+		},
+		{
+			name:    "what was refused never ran",
 			answers: []model.Response{navigate("kitchen"), navigate("office"), finish("done")},
 			set:     func(r *robot) { r.fails["kitchen"] = tool.GeometryRefused },
-			reason:  harness.ReasonAccepted},
-		{name: "a skill without postconditions proves nothing",
-			answers: []model.Response{calls(call("wait", `{"seconds":2}`)), finish("done")}, reason: harness.ReasonUnverified},
-		{name: "a malformed postcondition never holds",
+			reason:  harness.ReasonAccepted,
+		},
+		{
+			name:    "a skill without postconditions proves nothing",
+			answers: []model.Response{calls(call("wait", `{"seconds":2}`)), finish("done")}, reason: harness.ReasonUnverified,
+		},
+		{
+			name:    "a malformed postcondition never holds",
 			answers: []model.Response{navigate("kitchen"), finish("done")},
 			set: func(r *robot) {
 				r.navigate.do = fixed(tool.Result{OK: true, Postconditions: []string{"at_place(moon)"}})
 			},
-			reason: harness.ReasonUnverified},
-		{name: "the caller's criteria decide",
+			reason: harness.ReasonUnverified,
+		},
+		{
+			name:     "the caller's criteria decide",
 			criteria: []string{"at_place(office)"},
-			answers:  []model.Response{navigate("kitchen"), finish("done")}, reason: harness.ReasonUnverified, unmet: []string{"at_place(office)"}},
-		{name: "the caller's criteria hold already",
+			answers:  []model.Response{navigate("kitchen"), finish("done")}, reason: harness.ReasonUnverified, unmet: []string{"at_place(office)"},
+		},
+		{
+			name:     "the caller's criteria hold already",
 			criteria: []string{"at_place(dock)", "cel: get_battery().percent > 80.0"},
-			answers:  []model.Response{finish("nothing to do")}, reason: harness.ReasonAccepted},
-		{name: "the caller's criteria hold, the number is invented",
+			answers:  []model.Response{finish("nothing to do")}, reason: harness.ReasonAccepted,
+		},
+		{
+			name:     "the caller's criteria hold, the number is invented",
 			criteria: []string{"at_place(dock)"},
-			answers:  []model.Response{finish("there, with 99 percent")}, reason: harness.ReasonUnverified},
-		{name: "cel over a query fails",
+			answers:  []model.Response{finish("there, with 99 percent")}, reason: harness.ReasonUnverified,
+		},
+		{
+			name:     "cel over a query fails",
 			criteria: []string{"cel: get_battery().percent > 90"},
-			answers:  []model.Response{navigate("kitchen"), finish("done")}, reason: harness.ReasonUnverified, unmet: []string{"cel: get_battery().percent > 90"}},
-		{name: "cel that cannot be evaluated does not hold",
+			answers:  []model.Response{navigate("kitchen"), finish("done")}, reason: harness.ReasonUnverified, unmet: []string{"cel: get_battery().percent > 90"},
+		},
+		{
+			name:     "cel that cannot be evaluated does not hold",
 			criteria: []string{"cel: get_battery().charge > 90"},
-			answers:  []model.Response{navigate("kitchen"), finish("done")}, reason: harness.ReasonUnverified},
-		{name: "declared criteria add to the postconditions",
+			answers:  []model.Response{navigate("kitchen"), finish("done")}, reason: harness.ReasonUnverified,
+		},
+		{
+			name:    "declared criteria add to the postconditions",
 			answers: []model.Response{declare("cel: get_battery().percent > 90.0"), navigate("kitchen"), finish("done")},
-			reason:  harness.ReasonUnverified, unmet: []string{"cel: get_battery().percent > 90.0"}},
-		{name: "declared criteria cannot take away",
+			reason:  harness.ReasonUnverified, unmet: []string{"cel: get_battery().percent > 90.0"},
+		},
+		{
+			name:    "declared criteria cannot take away",
 			answers: []model.Response{declare("at_place(office)"), navigate("office"), navigate("kitchen"), finish("done")},
-			reason:  harness.ReasonUnverified, unmet: []string{"at_place(office)"}},
-		{name: "declared criteria stand for a skill without postconditions",
-			answers: []model.Response{declare("at_place(dock)"), calls(call("wait", `{"seconds":2}`)), finish("waited")}, reason: harness.ReasonAccepted},
-		{name: "declared criteria alone answer no question",
-			answers: []model.Response{declare("at_place(dock)"), finish("at the dock")}, reason: harness.ReasonUnverified},
-		{name: "a question with a verify tool's verdict as evidence",
-			answers: []model.Response{calls(callID("v", "at_place", `{"place":"office"}`)), finish("No, it is at the dock.", "v")}, reason: harness.ReasonAccepted},
-		{name: "a question, its evidence named by its tool",
-			answers: []model.Response{calls(call("get_battery", `{}`)), finish("87 %", "get_battery")}, reason: harness.ReasonAccepted},
-		{name: "a text answers no question",
-			answers: []model.Response{calls(call("get_battery", `{}`)), says("87 %")}, reason: harness.ReasonUnverified},
-		{name: "evidence that failed",
+			reason:  harness.ReasonUnverified, unmet: []string{"at_place(office)"},
+		},
+		{
+			name:    "declared criteria stand for a skill without postconditions",
+			answers: []model.Response{declare("at_place(dock)"), calls(call("wait", `{"seconds":2}`)), finish("waited")}, reason: harness.ReasonAccepted,
+		},
+		{
+			name:    "declared criteria alone answer no question",
+			answers: []model.Response{declare("at_place(dock)"), finish("at the dock")}, reason: harness.ReasonUnverified,
+		},
+		{
+			name:    "a question with a verify tool's verdict as evidence",
+			answers: []model.Response{calls(callID("v", "at_place", `{"place":"office"}`)), finish("No, it is at the dock.", "v")}, reason: harness.ReasonAccepted,
+		},
+		{
+			name:    "a question, its evidence named by its tool",
+			answers: []model.Response{calls(call("get_battery", `{}`)), finish("87 %", "get_battery")}, reason: harness.ReasonAccepted,
+		},
+		{
+			name:    "a text answers no question",
+			answers: []model.Response{calls(call("get_battery", `{}`)), says("87 %")}, reason: harness.ReasonUnverified,
+		},
+		{
+			name:    "evidence that failed",
 			answers: []model.Response{calls(callID("v", "get_battery", `{}`)), finish("87 %", "v")},
-			set:     func(r *robot) { r.battery.do = fixed(tool.Result{ErrorKind: tool.StaleState, Content: "87.4"}) }, reason: harness.ReasonUnverified},
-		{name: "evidence of another session",
-			answers: []model.Response{calls(callID("v", "get_battery", `{}`)), finish("87 %", "v", "w")}, reason: harness.ReasonUnverified},
-		{name: "evidence that observes nothing",
-			answers: []model.Response{calls(callID("d", "declare_criteria", `{"criteria":["at_place(dock)"]}`)), finish("It is so.", "d")}, reason: harness.ReasonUnverified},
+			set:     func(r *robot) { r.battery.do = fixed(tool.Result{ErrorKind: tool.StaleState, Content: "87.4"}) }, reason: harness.ReasonUnverified,
+		},
+		{
+			name:    "evidence of another session",
+			answers: []model.Response{calls(callID("v", "get_battery", `{}`)), finish("87 %", "v", "w")}, reason: harness.ReasonUnverified,
+		},
+		{
+			name:    "evidence that observes nothing",
+			answers: []model.Response{calls(callID("d", "declare_criteria", `{"criteria":["at_place(dock)"]}`)), finish("It is so.", "d")}, reason: harness.ReasonUnverified,
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			rob := newRobot()

@@ -163,11 +163,22 @@ func TestArrowsRefuseWrongOnes(t *testing.T) {
 		from, to string
 		ok       bool
 	}{
-		{"pkg/harness", "pkg/harness/tool", true}, {"pkg/harness", "pkg/ros", false}, {"pkg/harness/tool", "pkg/robottools", false},
-		{"pkg/harnessed", "pkg/harness", false}, {"pkg/robottools", "config", true}, {"config", "pkg/ros", false}, {"pkg/guard", "pkg/geometry", true}, {"pkg/guard", "pkg/ros", false},
-		{"pkg/geometry/tf", "pkg/guard", false}, {"pkg/ros/mem", "pkg/ros", true}, {"pkg/ros/mem", "pkg/robottools", false},
-		{"pkg/robottools", "pkg/harness/tool", true}, {"pkg/robottools", "pkg/harness", false}, {"pkg/robottools", "pkg/harness/model", false},
-		{"cmd/agent_node", "pkg/harness", true}, {"elsewhere", "pkg/harness", false},
+		{"pkg/harness", "pkg/harness/tool", true},
+		{"pkg/harness", "pkg/ros", false},
+		{"pkg/harness/tool", "pkg/robottools", false},
+		{"pkg/harnessed", "pkg/harness", false},
+		{"pkg/robottools", "config", true},
+		{"config", "pkg/ros", false},
+		{"pkg/guard", "pkg/geometry", true},
+		{"pkg/guard", "pkg/ros", false},
+		{"pkg/geometry/tf", "pkg/guard", false},
+		{"pkg/ros/mem", "pkg/ros", true},
+		{"pkg/ros/mem", "pkg/robottools", false},
+		{"pkg/robottools", "pkg/harness/tool", true},
+		{"pkg/robottools", "pkg/harness", false},
+		{"pkg/robottools", "pkg/harness/model", false},
+		{"cmd/agent_node", "pkg/harness", true},
+		{"elsewhere", "pkg/harness", false},
 	} {
 		if got := allowedOwn(x.from, x.to); got != x.ok {
 			t.Errorf("%s -> %s: %t", x.from, x.to, got)

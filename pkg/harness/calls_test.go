@@ -182,8 +182,10 @@ func TestVerdictIsShown(t *testing.T) {
 		passed  bool
 		want    string
 	}{
-		{"at the dock", true, "passed: at the dock"}, {"at the dock", false, "not passed: at the dock"},
-		{`{"distance":2}`, false, `{"passed":false,"observed":{"distance":2}}`}, {`{"passed":true,"evidence":{}}`, true, `{"passed":true,"evidence":{}}`},
+		{"at the dock", true, "passed: at the dock"},
+		{"at the dock", false, "not passed: at the dock"},
+		{`{"distance":2}`, false, `{"passed":false,"observed":{"distance":2}}`},
+		{`{"passed":true,"evidence":{}}`, true, `{"passed":true,"evidence":{}}`},
 		{`{broken`, true, "passed: {broken"},
 	} {
 		if got := harness.Shown(tool.Verify, true, "", x.passed, x.content); got != x.want {

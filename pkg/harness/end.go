@@ -121,8 +121,9 @@ func final(r Reason) bool {
 	switch r {
 	case ReasonAccepted, ReasonUnverified, ReasonDryRun, ReasonInfeasible, ReasonBadRequest:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // orphans are calls that an internal error left without an observation.

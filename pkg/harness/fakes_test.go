@@ -117,8 +117,6 @@ type robot struct {
 	mu    sync.Mutex
 	at    string
 	fails map[string]tool.ErrorKind // navigate_to there fails so
-	stops int
-	rests int
 
 	navigate, wait, atPlace, battery, where, gripper *fake
 }

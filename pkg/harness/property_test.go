@@ -184,6 +184,7 @@ func testLawsOfTheLoop(t *testing.T) {
 			if moved && stops == 0 {
 				rt.Fatalf("%s after motion without a stop", res.Reason)
 			}
+		default:
 		}
 		r.sink.Forget(r.goal.Session)
 	})

@@ -70,6 +70,7 @@ func Requests(events []trace.Event) ([]model.Request, error) {
 			if err = json.Unmarshal(e.Data, &d); err == nil {
 				h.Note(d.Text)
 			}
+		default: // nothing that a model was shown
 		}
 		if err != nil {
 			return nil, fmt.Errorf("event %d (%s): %w", e.Seq, e.Kind, err)

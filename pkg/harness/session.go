@@ -46,7 +46,6 @@ type session struct {
 	motion   time.Time       // when a motion must be over, the stop reserve kept; zero: never
 	over     error           // the Interrupt with which a motion ends then
 	moving   context.Context // ctx, ended at that time with that cause: the context of skills
-	stopping bool
 
 	phase  Phase
 	asking bool // a person is asked

@@ -55,8 +55,12 @@ func TestExhaustedNamesDimensionUseAndLimit(t *testing.T) {
 		elapsed time.Duration
 		dim     budget.Dimension
 	}{
-		{budget.Limits{Steps: 1}, 0, budget.Steps}, {budget.Limits{ToolCalls: 2}, 0, budget.ToolCalls}, {budget.Limits{InputTokens: 149}, 0, budget.InputTokens},
-		{budget.Limits{OutputTokens: 10}, 0, budget.OutputTokens}, {budget.Limits{WallTime: time.Second}, time.Second, budget.WallTime}, {budget.Limits{Cost: 0.00021}, 0, budget.Cost},
+		{budget.Limits{Steps: 1}, 0, budget.Steps},
+		{budget.Limits{ToolCalls: 2}, 0, budget.ToolCalls},
+		{budget.Limits{InputTokens: 149}, 0, budget.InputTokens},
+		{budget.Limits{OutputTokens: 10}, 0, budget.OutputTokens},
+		{budget.Limits{WallTime: time.Second}, time.Second, budget.WallTime},
+		{budget.Limits{Cost: 0.00021}, 0, budget.Cost},
 		{budget.Limits{Steps: 2, ToolCalls: 3, InputTokens: 150, OutputTokens: 11, WallTime: 2 * time.Second, Cost: 1}, time.Second, ""},
 	} {
 		a, err := budget.Open(x.limits, budget.Prices{Input: 1, Output: 10})

@@ -81,8 +81,9 @@ func (p Policy) Decide(s tool.Spec) (Permission, string) {
 		return Allow, "by default"
 	case tool.Skill:
 		return Ask, "by default"
+	default:
+		return Deny, "unknown class"
 	}
-	return Deny, "unknown class"
 }
 
 // Request is a question to a person.

@@ -95,8 +95,10 @@ func newRule(p any) (flatRule, bool) {
 		key string
 		set func(float64)
 	}{
-		{"minimum", func(v float64) { r.min = max(r.min, v) }}, {"exclusiveMinimum", func(v float64) { r.min = max(r.min, v) }},
-		{"maximum", func(v float64) { r.max = min(r.max, v) }}, {"exclusiveMaximum", func(v float64) { r.max = min(r.max, v) }},
+		{"minimum", func(v float64) { r.min = max(r.min, v) }},
+		{"exclusiveMinimum", func(v float64) { r.min = max(r.min, v) }},
+		{"maximum", func(v float64) { r.max = min(r.max, v) }},
+		{"exclusiveMaximum", func(v float64) { r.max = min(r.max, v) }},
 	} {
 		raw, given := def[b.key]
 		if !given {

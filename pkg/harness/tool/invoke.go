@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
@@ -70,7 +71,7 @@ func Invoke(ctx context.Context, t Tool, s Spec, c Call, how Invocation) (Result
 		return f.landed()
 	}
 	kind, why := Canceled, context.Cause(ctx)
-	if _, limit := why.(limitError); limit {
+	if isLimit(why) {
 		kind = Timeout
 	}
 	return Result{
@@ -114,6 +115,11 @@ type limitError time.Duration
 
 func (l limitError) Error() string { return fmt.Sprintf("time limit of %v", time.Duration(l)) }
 
+func isLimit(err error) bool {
+	var l limitError
+	return errors.As(err, &l)
+}
+
 // call runs the tool and catches its panic.
 func call(ctx context.Context, t Tool, s Spec, c Call, dry bool) (r Result, e Ending) {
 	defer func() {
@@ -132,7 +138,7 @@ func call(ctx context.Context, t Tool, s Spec, c Call, dry bool) (r Result, e En
 	}
 	r = t.Call(ctx, c)
 	if !r.OK && r.ErrorKind == "" {
-		if _, limit := context.Cause(ctx).(limitError); limit {
+		if isLimit(context.Cause(ctx)) {
 			r.ErrorKind = Timeout
 		}
 	}
@@ -176,6 +182,7 @@ func (k ErrorKind) NeverRan() bool {
 	case UnknownTool, InvalidArguments, PermissionDenied, GeometryRefused, GuardRefused, ServerUnavailable, ServerRejected,
 		DuplicateCall, PreconditionFailed:
 		return true
+	default:
+		return false
 	}
-	return false
 }

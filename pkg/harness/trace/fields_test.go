@@ -124,7 +124,7 @@ func TestRedaction(t *testing.T) {
 		if got := r.Text(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
-		if r.Holds(text) != (got(text, want)) {
+		if r.Holds(text) != got(text, want) {
 			t.Errorf("%q: holds %t", text, r.Holds(text))
 		}
 	}

@@ -112,13 +112,19 @@ func (l *fileLog) failure() error {
 	return l.err
 }
 
+// fail keeps the first error and returns it.
 func (l *fileLog) fail(err error) error {
+	l.keep(err)
+	return l.failure()
+}
+
+// keep the first error; nil changes nothing.
+func (l *fileLog) keep(err error) {
 	l.errMu.Lock()
 	defer l.errMu.Unlock()
-	if l.err == nil {
+	if err != nil && l.err == nil {
 		l.err = fmt.Errorf("trace: %s: %w", l.path, err)
 	}
-	return l.err
 }
 
 // Append implements Log.
@@ -205,29 +211,22 @@ func (l *fileLog) write() {
 	w := bufio.NewWriterSize(l.file, 64*1024)
 	for e := range l.queue {
 		if e.line != nil {
-			if _, err := w.Write(e.line); err != nil {
-				l.fail(err)
-			}
+			_, err := w.Write(e.line)
+			l.keep(err)
 		}
 		if e.ack != nil || len(l.queue) == 0 {
-			if err := w.Flush(); err != nil {
-				l.fail(err)
-			}
+			l.keep(w.Flush())
 		}
 		if e.ack != nil {
 			if l.opt.Fsync {
-				if err := l.file.Sync(); err != nil {
-					l.fail(err)
-				}
+				l.keep(l.file.Sync())
 			}
 			e.ack <- l.failure()
 		}
 	}
-	err := w.Flush()
+	l.keep(w.Flush())
 	if l.opt.Fsync {
-		err = errors.Join(err, l.file.Sync())
+		l.keep(l.file.Sync())
 	}
-	if err = errors.Join(err, l.file.Close()); err != nil {
-		l.fail(err)
-	}
+	l.keep(l.file.Close())
 }

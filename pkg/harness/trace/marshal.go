@@ -110,6 +110,7 @@ func plain(v reflect.Value, depth int) any {
 		return out
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
 		return fmt.Sprint(v)
+	default:
+		return v.Interface()
 	}
-	return v.Interface()
 }

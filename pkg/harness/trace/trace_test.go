@@ -24,8 +24,10 @@ var start = time.Date(2026, 3, 1, 9, 30, 12, 345678901, time.UTC)
 
 func event(i int) Event {
 	var f Fields
-	return Event{Time: start.Add(time.Duration(i) * time.Millisecond), Kind: "observation", CallID: fmt.Sprintf("call_%d", i), Phase: "observe", State: "awaiting_tool",
-		Data: f.Reset().Int("i", int64(i)).String("content", "ä\n\u2028\"\\").JSON()}
+	return Event{
+		Time: start.Add(time.Duration(i) * time.Millisecond), Kind: "observation", CallID: fmt.Sprintf("call_%d", i), Phase: "observe", State: "awaiting_tool",
+		Data: f.Reset().Int("i", int64(i)).String("content", "ä\n\u2028\"\\").JSON(),
+	}
 }
 
 // written is a log of n events and an end.
