@@ -3,6 +3,9 @@ package node
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +19,7 @@ type estopInput struct {
 	subs []ros.Subscription
 
 	mu     sync.Mutex
-	values map[string]bool // by source, the newest value
+	values map[source]said // the newest value of each
 	heard  time.Time
 	silent bool
 	stop   chan struct{}
@@ -25,8 +28,22 @@ type estopInput struct {
 
 const emergencyTopic = "emergency_stop"
 
+// source is who says it: one publisher's false does not outvote another's true.
+type source struct{ topic, publisher string }
+
+func (s source) String() string { return strings.TrimSpace(s.topic + " " + s.publisher) }
+
+// said is what a source said last.
+type said struct {
+	stopped bool
+	at      time.Time
+}
+
+// silence is what speaks where estop.required and nobody else does.
+const silence = "silence"
+
 func newEstopInput(n *Node) (*estopInput, error) {
-	e := &estopInput{n: n, values: map[string]bool{}, heard: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	e := &estopInput{n: n, values: map[source]said{}, heard: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 	topics := map[string]bool{}
 	for _, name := range []string{emergencyTopic, "/" + emergencyTopic} {
 		full, err := n.ros.ResolveName(name)
@@ -38,7 +55,7 @@ func newEstopInput(n *Node) (*estopInput, error) {
 	// Two subscriptions each: a transient-local one alone hears nothing from an ordinary publisher.
 	for topic := range topics {
 		for _, qos := range []ros.QoS{{Depth: 10, Reliability: ros.BestEffort}, {Depth: 10, Durability: ros.TransientLocal}} {
-			sub, err := n.ros.CreateSubscription(topic, "std_msgs/msg/Bool", qos, func(r ros.Received) { e.hear(topic+" "+r.Publisher, r.Message.Bool("data")) })
+			sub, err := n.ros.CreateSubscription(topic, "std_msgs/msg/Bool", qos, func(r ros.Received) { e.hear(source{topic, r.Publisher}, r.Message.Bool("data")) })
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("node: %s: %w", topic, err), e.closeSubs())
 			}
@@ -49,18 +66,51 @@ func newEstopInput(n *Node) (*estopInput, error) {
 	return e, nil
 }
 
-// hear takes one value. A source is a topic and a publisher: one publisher's false does not outvote another's true.
-func (e *estopInput) hear(source string, stopped bool) {
+// hear takes one value.
+func (e *estopInput) hear(from source, stopped bool) {
 	e.mu.Lock()
-	e.values[source] = stopped
-	e.heard = time.Now()
+	now := time.Now()
+	e.values[from] = said{stopped, now}
+	e.heard = now
 	e.silent = false
 	e.mu.Unlock()
-	e.n.emergency(source, stopped)
-	e.n.emergency(silence, false)
+	e.n.emergency(from, stopped)
+	e.n.emergency(source{topic: silence}, false)
 }
 
-const silence = "silence"
+// forgive takes back the true of publishers that are gone, where somebody has said false on their topic since: who presses
+// and who releases may be two processes, one after the other. A button that vanishes while it is pressed stays pressed.
+func (e *estopInput) forgive() {
+	e.mu.Lock()
+	released := map[string]time.Time{} // by topic, the newest false
+	var pressed []source
+	for s, v := range e.values {
+		switch {
+		case v.stopped:
+			pressed = append(pressed, s)
+		case v.at.After(released[s.topic]):
+			released[s.topic] = v.at
+		}
+	}
+	pressed = slices.DeleteFunc(pressed, func(s source) bool {
+		return s.publisher == "" || !released[s.topic].After(e.values[s].at)
+	})
+	e.mu.Unlock()
+	for _, s := range pressed {
+		there, err := e.n.ros.Graph().Publishers(s.topic)
+		if err != nil {
+			e.n.log.Warn("emergency stop", "source", s.String(), "error", err)
+			continue
+		}
+		if slices.ContainsFunc(there, func(i ros.EndpointInfo) bool { return i.Publisher == s.publisher }) {
+			continue
+		}
+		e.mu.Lock()
+		delete(e.values, s)
+		e.mu.Unlock()
+		e.n.emergency(s, false)
+	}
+}
 
 // watch latches on silence where the parameter says so.
 func (e *estopInput) watch() {
@@ -82,7 +132,7 @@ func (e *estopInput) watch() {
 		e.mu.Unlock()
 		if now {
 			e.n.log.Error("no emergency_stop message", "silent", late, "limit", limit)
-			e.n.emergency(silence, true)
+			e.n.emergency(source{topic: silence}, true)
 		}
 	}
 }
@@ -90,14 +140,11 @@ func (e *estopInput) watch() {
 // replay tells a newly made robot what the inputs said last.
 func (e *estopInput) replay() {
 	e.mu.Lock()
-	values := make(map[string]bool, len(e.values)+1)
-	for s, v := range e.values {
-		values[s] = v
-	}
-	values[silence] = e.silent
+	values := maps.Clone(e.values)
+	values[source{topic: silence}] = said{stopped: e.silent}
 	e.mu.Unlock()
 	for s, v := range values {
-		e.n.emergency(s, v)
+		e.n.emergency(s, v.stopped)
 	}
 }
 
@@ -116,11 +163,11 @@ func (e *estopInput) close() error {
 }
 
 // emergency passes one input on: the guard first, then the goals.
-func (n *Node) emergency(source string, stopped bool) {
+func (n *Node) emergency(from source, stopped bool) {
 	if w := n.work.Load(); w != nil {
-		w.robot.EmergencyInput(source, stopped)
+		w.robot.EmergencyInput(from.String(), stopped)
 	}
 	if stopped {
-		n.goals.interrupt(harness.Interrupt{Reason: harness.ReasonEmergencyStop, Message: "by " + source})
+		n.goals.interrupt(harness.Interrupt{Reason: harness.ReasonEmergencyStop, Message: "by " + from.String()})
 	}
 }

@@ -260,7 +260,10 @@ func (n *Node) onDeactivate(context.Context) error {
 		n.server = nil
 	}
 	if w := n.work.Load(); w != nil {
-		err = errors.Join(err, w.robot.Guard().Quiesce(ctx))
+		// A fault that nobody has acknowledged is no reason to stay: what counts on the way out is measured rest.
+		if e := w.robot.Guard().Quiesce(ctx); w.robot.RestSince().IsZero() {
+			err = errors.Join(err, e)
+		}
 	}
 	return err
 }

@@ -91,6 +91,7 @@ func (n *Node) reset(context.Context) (string, error) {
 	if w == nil {
 		return "", errNotConfigured
 	}
+	n.estop.forgive()
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
 	if err := w.robot.Guard().Reset(ctx); err != nil {
