@@ -8,7 +8,9 @@ import time
 import pytest
 
 from agent_msgs.msg import AgentState
-from rig import BUILD, PLACES, STATUS, outcome
+from goals import STATUS, outcome
+from processes import BUILD
+from truth import PLACES
 
 
 def test_a_goal_is_done_at_rest_and_checked(rig):
@@ -23,8 +25,20 @@ def test_a_goal_is_done_at_rest_and_checked(rig):
     # States and phases come in a legal order.
     legal = {
         AgentState.IDLE: {AgentState.SAMPLING, AgentState.FAILED},
-        AgentState.SAMPLING: {AgentState.AWAITING_TOOL, AgentState.AWAITING_USER, AgentState.DONE, AgentState.UNVERIFIED, AgentState.FAILED},
-        AgentState.AWAITING_TOOL: {AgentState.SAMPLING, AgentState.AWAITING_USER, AgentState.DONE, AgentState.UNVERIFIED, AgentState.FAILED},
+        AgentState.SAMPLING: {
+            AgentState.AWAITING_TOOL,
+            AgentState.AWAITING_USER,
+            AgentState.DONE,
+            AgentState.UNVERIFIED,
+            AgentState.FAILED,
+        },
+        AgentState.AWAITING_TOOL: {
+            AgentState.SAMPLING,
+            AgentState.AWAITING_USER,
+            AgentState.DONE,
+            AgentState.UNVERIFIED,
+            AgentState.FAILED,
+        },
         AgentState.DONE: {AgentState.IDLE},
     }
     states = [m.state for _, m in r.states]
@@ -35,14 +49,18 @@ def test_a_goal_is_done_at_rest_and_checked(rig):
     assert all(f.phase in order for _, f in g.feedback), {f.phase for _, f in g.feedback}
 
     # The result's steps equal the trace's, and the trace is readable and intact.
-    show = subprocess.run([BUILD / "agent_node", "trace", "show", "--json", g.result.trace], capture_output=True, text=True, check=True)
+    show = subprocess.run(
+        [BUILD / "agent_node", "trace", "show", "--json", g.result.trace], capture_output=True, text=True, check=True
+    )
     events = [json.loads(line) for line in show.stdout.splitlines()]
     observed = [e["call_id"] for e in events if e["kind"] == "observation"]
     assert observed == [s.call_id for s in g.result.completed_steps]
     assert any(e["kind"] == "guard.transition" for e in events)
     verify = subprocess.run([BUILD / "agent_node", "trace", "verify", g.result.trace], capture_output=True, text=True)
     assert verify.returncode == 0, verify.stdout + verify.stderr
-    human = subprocess.run([BUILD / "agent_node", "trace", "show", g.result.trace], capture_output=True, text=True, check=True)
+    human = subprocess.run(
+        [BUILD / "agent_node", "trace", "show", g.result.trace], capture_output=True, text=True, check=True
+    )
     assert "navigate_to" in human.stdout
 
 

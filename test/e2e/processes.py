@@ -1,0 +1,81 @@
+"""The programs under test, as processes in a ROS domain of their own."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AGENT_NODE_BUILD", ROOT / "build"))
+
+_lock = threading.Lock()
+_taken = 0
+
+
+def free_domain() -> int:
+    """A ROS domain (1 to 101) whose first participant's ports nobody on this machine has taken."""
+    global _taken
+    with _lock:
+        for _ in range(101):
+            domain = 1 + (os.getpid() * 7 + _taken) % 101
+            _taken += 1
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                try:
+                    probe.bind(("", 7410 + 250 * domain))
+                    return domain
+                except OSError:
+                    continue
+    raise RuntimeError("every ROS domain is taken")
+
+
+class Process:
+    """A program under test; its output goes to a file that a failing test shows."""
+
+    def __init__(self, name, arguments, log, env):
+        self.name, self.log = name, log
+        self.file = open(log, "ab")
+        self.popen = subprocess.Popen(
+            [str(BUILD / name), *arguments], stdout=self.file, stderr=subprocess.STDOUT, env=env, cwd=log.parent
+        )
+
+    def alive(self):
+        return self.popen.poll() is None
+
+    def kill(self):
+        """SIGKILL: no way to tidy up."""
+        if self.alive():
+            self.popen.kill()
+        self.popen.wait(10)
+        self.file.close()
+
+    def stop(self, sig=signal.SIGINT, timeout=60.0):
+        """Ends the program by a signal and returns its exit code."""
+        if self.alive():
+            self.popen.send_signal(sig)
+        try:
+            return self.popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.name} did not end within {timeout} s of {sig!r}") from None
+        finally:
+            self.file.close()
+
+    def text(self):
+        return self.log.read_text(errors="replace")
+
+    def usage(self):
+        """What the process holds now: open descriptors, threads and resident memory in KiB."""
+        proc = Path(f"/proc/{self.popen.pid}")
+        status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines() if ":" in line)
+        return {
+            "descriptors": len(list((proc / "fd").iterdir())),
+            "threads": int(status["Threads"]),
+            "resident": int(status["VmRSS"].split()[0]),
+        }
+
+    def cpu(self):
+        """Seconds of processor time used so far."""
+        fields = Path(f"/proc/{self.popen.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
