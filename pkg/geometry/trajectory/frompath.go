@@ -2,6 +2,8 @@ package trajectory
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"time"
 
 	"agent_node/pkg/geometry/limits"
@@ -11,30 +13,132 @@ import (
 var ErrPath = errors.New("trajectory: bad path")
 
 // FromPath makes a trajectory along a path of joint configurations: straight in joint space between them, at rest at each of them, as
-// fast as the limits (velocity and acceleration, both needed) times speed allow; speed is in (0, 1], 0 means 1. It begins with the path's first configuration at time
-// zero. Configurations that repeat the one before are passed over; a path that goes nowhere is a trajectory of one point.
+// fast as the limits (velocity and acceleration, both needed) times speed allow; speed is in (0, 1], 0 means 1. It begins with the path's first
+// configuration at time zero. Configurations that repeat the one before are passed over; a path that goes nowhere is a trajectory of one point.
+//
+// Between two configurations all joints speed up evenly, cruise, and slow down together. The points have velocities and no accelerations: the
+// cubic that a controller lays through them is then just this motion.
 func FromPath(path [][]float64, joints []limits.Joint, speed float64) (Trajectory, error) {
-	return Trajectory{}, ErrPath
+	if speed == 0 {
+		speed = 1
+	}
+	if !(speed > 0 && speed <= 1) {
+		return Trajectory{}, fmt.Errorf("%w: speed is %g, must be over 0 and at most 1", ErrPath, speed)
+	}
+	if len(path) == 0 || len(joints) == 0 {
+		return Trajectory{}, fmt.Errorf("%w: %d configurations of %d joints", ErrPath, len(path), len(joints))
+	}
+	var t Trajectory
+	for _, j := range joints {
+		if err := j.Check(); err != nil {
+			return Trajectory{}, fmt.Errorf("%w: %w", ErrPath, err)
+		}
+		if j.Velocity == 0 || j.Acceleration == 0 {
+			return Trajectory{}, fmt.Errorf("%w: joint %q: velocity limit %g, acceleration limit %g: both are needed", ErrPath, j.Name, j.Velocity, j.Acceleration)
+		}
+		t.Joints = append(t.Joints, j.Name)
+	}
+	for i, q := range path {
+		if len(q) != len(joints) || !allFinite(q) {
+			return Trajectory{}, fmt.Errorf("%w: configuration %d is %v, must be %d finite numbers", ErrPath, i, q, len(joints))
+		}
+	}
+	t.add(path[0], 0, make([]float64, len(joints)))
+	for _, q := range path[1:] {
+		if err := t.move(q, joints, speed); err != nil {
+			return Trajectory{}, err
+		}
+	}
+	return t, nil
 }
 
-// Slowed is the trajectory stretched in time by a factor of 1 or more: the same curve, velocities and accelerations to match.
-func (t Trajectory) Slowed(factor float64) Trajectory { return t }
-
-// Start is the state from which a controller interpolates to the first point.
-type Start struct {
-	Positions  []float64     // in the order of Trajectory.Joints
-	Velocities []float64     // empty: at rest
-	Time       time.Duration // at which the joints are there, on the trajectory's clock
+func (t *Trajectory) add(q []float64, at time.Duration, v []float64) {
+	t.Points = append(t.Points, Point{Positions: append([]float64(nil), q...), Velocities: v, Time: at})
 }
 
-// Curve is what a controller makes of a trajectory: a polynomial per joint and segment.
-type Curve struct{}
+// still is how far a joint may go without it being a motion, rad or m.
+const still = 1e-9
 
-// NewCurve joins start and points. The trajectory's form must be sound (see Check).
-func NewCurve(start Start, t Trajectory) (*Curve, error) { return nil, ErrPath }
+// move appends the motion from the last point to q.
+func (t *Trajectory) move(q []float64, joints []limits.Joint, speed float64) error {
+	n := len(q)
+	last := t.Points[len(t.Points)-1]
+	way := make([]float64, n)
+	far := 0.0
+	top, push := math.Inf(1), math.Inf(1) // the largest rate along the way, and its largest change, in ways per second
+	for k, j := range joints {
+		way[k] = q[k] - last.Positions[k]
+		d := math.Abs(way[k])
+		far = max(far, d)
+		top, push = min(top, speed*j.Velocity/d), min(push, speed*j.Acceleration/d)
+	}
+	if far <= still {
+		return nil
+	}
+	// Speeding up for a time, cruising for another; rounded up, so that no limit is passed. A cruise of less than a millisecond is left out: over so short a
+	// time, a controller's cubic makes accelerations of the positions' rounding.
+	up := math.Min(top/push, 1/math.Sqrt(push))
+	cruise := max(0, 1/min(top, push*up)-up)
+	if cruise < 1e-3 {
+		up, cruise = up+cruise, 0
+	}
+	upTime, cruiseTime := ceil(up), ceil(cruise)
+	if !((2*up + cruise) < maxSeconds) {
+		return fmt.Errorf("%w: moving by %g takes %g s, at most %g s", ErrPath, far, 2*up+cruise, float64(maxSeconds))
+	}
+	rate := 1 / (upTime.Seconds() + cruiseTime.Seconds())
+	v := make([]float64, n)
+	for k := range v {
+		v[k] = rate * way[k]
+	}
+	share := rate * upTime.Seconds() / 2
+	mid := func(s float64) []float64 {
+		out := make([]float64, n)
+		for k := range out {
+			out[k] = last.Positions[k] + s*way[k]
+		}
+		return out
+	}
+	at := last.Time + upTime
+	t.add(mid(share), at, v)
+	if cruiseTime > 0 {
+		at += cruiseTime
+		t.add(mid(1-share), at, append([]float64(nil), v...))
+	}
+	t.add(q, at+upTime, make([]float64, n))
+	return nil
+}
 
-// At writes positions, velocities and accelerations at a time; any of them may be nil. Before the start and after the end the joints are at rest there.
-func (c *Curve) At(t time.Duration, q, v, a []float64) {}
+// maxSeconds of one motion.
+const maxSeconds = 3600
 
-// Duration of the curve, from its start to its end.
-func (c *Curve) Duration() time.Duration { return 0 }
+// ceil rounds up to whole nanoseconds.
+func ceil(seconds float64) time.Duration {
+	return time.Duration(math.Ceil(math.Min(seconds, 10*maxSeconds) * 1e9))
+}
+
+// Slowed is the trajectory stretched in time by a factor of 1 or more: the same curve at a lower speed. Another factor, or one
+// by which it would take over an hour, leaves it as it is.
+func (t Trajectory) Slowed(factor float64) Trajectory {
+	if !(factor >= 1 && t.Duration().Seconds()*factor <= maxSeconds) {
+		return t
+	}
+	out := Trajectory{Joints: t.Joints, Points: make([]Point, len(t.Points))}
+	scaled := func(list []float64, by float64) []float64 {
+		if len(list) == 0 {
+			return nil
+		}
+		s := make([]float64, len(list))
+		for i := range s {
+			s[i] = list[i] * by
+		}
+		return s
+	}
+	for i, p := range t.Points {
+		out.Points[i] = Point{
+			Positions: scaled(p.Positions, 1), Velocities: scaled(p.Velocities, 1/factor), Accelerations: scaled(p.Accelerations, 1/(factor*factor)),
+			Effort: scaled(p.Effort, 1), Time: ceil(p.Time.Seconds() * factor),
+		}
+	}
+	return out
+}
