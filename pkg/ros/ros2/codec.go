@@ -70,11 +70,8 @@ func (c *Codec) Decode(data []byte) (*ros.Message, error) {
 	if len(data) == 0 {
 		return nil, fmt.Errorf("deserialize a %s: %w: no bytes", c.support.typ.Name, ros.ErrInvalidMessage)
 	}
-	if C.rcutils_uint8_array_resize(&c.bytes, C.size_t(len(data))) != C.RCUTILS_RET_OK {
-		return nil, fmt.Errorf("deserialize a %s: no memory for %d bytes", c.support.typ.Name, len(data))
-	}
-	copy(unsafe.Slice((*byte)(c.bytes.buffer), len(data)), data)
-	if err := check("rmw_deserialize", C.an_deserialize(&c.bytes, c.handle(), c.message.p)); err != nil {
+	result := C.an_deserialize((*C.uint8_t)(&data[0]), C.size_t(len(data)), c.handle(), c.message.p)
+	if err := check("rmw_deserialize", result); err != nil {
 		return nil, fmt.Errorf("deserialize a %s: %w: %w", c.support.typ.Name, ros.ErrInvalidMessage, err)
 	}
 	return c.message.get(), nil

@@ -153,9 +153,13 @@ an_result_t an_serialize(
 }
 
 an_result_t an_deserialize(
-  const rmw_serialized_message_t * from, const rosidl_message_type_support_t * type, void * message)
+  const uint8_t * bytes, size_t size, const rosidl_message_type_support_t * type, void * message)
 {
-  return result_of(rmw_deserialize(from, type, message));
+  rmw_serialized_message_t from = rmw_get_zero_initialized_serialized_message();
+  from.buffer = (uint8_t *)bytes;  // only read
+  from.buffer_length = from.buffer_capacity = size;
+  from.allocator = rcutils_get_default_allocator();
+  return result_of(rmw_deserialize(&from, type, message));
 }
 
 const void * an_call_handle(void * getter)

@@ -81,7 +81,7 @@ an_result_t an_watch_client(const rcl_client_t * client, an_source_t * source);
 an_result_t an_serialize(
   const void * message, const rosidl_message_type_support_t * type, rmw_serialized_message_t * to);
 an_result_t an_deserialize(
-  const rmw_serialized_message_t * from, const rosidl_message_type_support_t * type, void * message);
+  const uint8_t * bytes, size_t size, const rosidl_message_type_support_t * type, void * message);
 
 // Calls through the pointers of an introspection table.
 typedef rosidl_typesupport_introspection_c__MessageMembers an_members_t;
