@@ -41,7 +41,7 @@ func descend(w *world.World, target world.Transform, q arm.Values) (arm.Values, 
 	for range steps {
 		e := miss(target, Tool(w, q))
 		if norm(e) < small {
-			return q, within(w, q)
+			return q, within(w, q) && alike(target.R, Tool(w, q).R)
 		}
 		var jacobian [6][world.Joints]float64
 		for j := range q {
@@ -67,6 +67,11 @@ func within(w *world.World, q arm.Values) bool {
 		}
 	}
 	return true
+}
+
+// alike tells a frame from the one that is turned by half a turn, where the error below is none, too.
+func alike(a, b world.Rotation) bool {
+	return a.Column(0).Dot(b.Column(0)) > 0.5 && a.Column(2).Dot(b.Column(2)) > 0.5
 }
 
 // miss is what is missing: three metres and three radians.
