@@ -11,6 +11,7 @@ import (
 	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
+	"agent_node/pkg/harness/workflow"
 )
 
 // Defaults of Config.
@@ -73,7 +74,9 @@ type Goal struct {
 	// Session names the session and its trace: 1 to 64 letters, digits, '-' and '_'.
 	Session string
 	Task    string
-	// Criteria of the caller; empty: those of the skills that ran and those that the model declared.
+	// Plan, when given, is executed exactly; it needs no task.
+	Plan *workflow.Plan
+	// Criteria of the caller; empty: the plan's, else those of the skills that ran and those that the model declared.
 	Criteria []string
 	// Budget: zero fields take the node's defaults; all are cut to its maxima.
 	Budget budget.Limits

@@ -64,7 +64,7 @@ func BenchmarkLoop(b *testing.B) {
 			limits := budget.Limits{Steps: 2000, ToolCalls: 2000, InputTokens: 1 << 40, OutputTokens: 1 << 30, WallTime: time.Hour}
 			m := &benchModel{n: steps}
 			h, err := harness.New(harness.Config{
-				Model: m, Tools: table, Trace: sink, Defaults: limits, Maxima: limits,
+				Model: m, Tools: table, Trace: sink, Defaults: limits, Maxima: limits, AcceptanceRounds: -1,
 				Policy: policy.Policy{Tools: map[string]policy.Permission{"move": policy.Allow}},
 			})
 			if err != nil {

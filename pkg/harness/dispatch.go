@@ -250,6 +250,7 @@ func (s *session) observe(b *batch, c *call, r tool.Result, start time.Time) {
 
 // weigh draws the conclusions of a result: what it says about the session's progress, and whether it ends it.
 func (s *session) weigh(b *batch, c *call, r tool.Result) {
+	s.passed = r.Passed
 	s.stuck.call(c, r)
 	if !r.OK {
 		s.block(b, c, r.ErrorKind)

@@ -143,7 +143,7 @@ func (s *session) result(e *ending, atRest bool) Result {
 	s.now()
 	r := Result{
 		Outcome: e.reason.Outcome(), Reason: e.reason, Answer: s.h.redact.Text(e.message), Steps: s.steps,
-		Verifications: s.verifications, Usage: s.usage(), RestMeasured: atRest,
+		Verifications: append(s.gates[:len(s.gates):len(s.gates)], s.verifications...), Usage: s.usage(), RestMeasured: atRest,
 	}
 	if s.log != nil {
 		r.Trace = s.log.Name()
@@ -167,9 +167,9 @@ func (s *session) unmet() []string {
 		}
 	}
 	switch {
-	case len(s.goal.Criteria) > 0:
-		for _, c := range s.goal.Criteria {
-			add(strings.TrimSpace(c))
+	case len(s.criteria) > 0:
+		for _, c := range s.criteria {
+			add(c.Text)
 		}
 	default:
 		set, settled := s.claims.pending(s.declared)
@@ -183,7 +183,13 @@ func (s *session) unmet() []string {
 		}
 	}
 	if len(out) == 0 {
-		if strings.TrimSpace(s.goal.Task) == "" {
+		switch {
+		case strings.TrimSpace(s.goal.Task) != "":
+		case s.goal.Plan != nil && strings.TrimSpace(s.goal.Plan.Task) != "":
+			return []string{s.h.redact.Text(s.goal.Plan.Task)}
+		case s.goal.Plan != nil:
+			return []string{"the plan is executed"}
+		default:
 			return []string{"no task was given"}
 		}
 		return []string{s.h.redact.Text(s.goal.Task)}

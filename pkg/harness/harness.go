@@ -18,12 +18,14 @@ type Harness struct {
 	cfg         Config
 	redact      *trace.Redactor
 	definitions []definition
+	all         []model.Tool // of all definitions
 }
 
 // definition is a tool as the model sees it, with its spec.
 type definition struct {
 	spec tool.Spec
 	seen model.Tool
+	json []byte // of seen, for the record
 }
 
 // New checks the configuration and fills in its defaults.
@@ -60,9 +62,9 @@ func New(cfg Config) (*Harness, error) {
 	}
 	h := &Harness{cfg: cfg, redact: trace.NewRedactor(cfg.Secrets)}
 	for _, s := range cfg.Tools.Specs() {
-		h.definitions = append(h.definitions, definition{s, model.Tool{
-			Name: s.Name, Description: s.Description, Class: s.Class.String(), Parameters: s.Parameters,
-		}})
+		seen := model.Tool{Name: s.Name, Description: s.Description, Class: s.Class.String(), Parameters: s.Parameters}
+		h.definitions = append(h.definitions, definition{s, seen, trace.Marshal(seen)})
+		h.all = append(h.all, seen)
 	}
 	return h, nil
 }

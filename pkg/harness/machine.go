@@ -28,6 +28,7 @@ const (
 // Kinds that change no phase.
 const (
 	KindVerification Kind = "verification" // one criterion was checked
+	KindStage        Kind = "stage"        // a plan's stage begins
 	KindNote         Kind = "note"         // words of the harness to the model
 	KindModel        Kind = "model"        // a model adapter's retries and the like
 	KindWhole        Kind = "whole"        // the uncut content of an observation that was cut

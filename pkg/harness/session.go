@@ -78,6 +78,8 @@ type session struct {
 	rounds        int
 	verdict       *verdict
 	verifications []Verification
+	gates         []Verification // of a plan's stages
+	passed        bool           // the verdict of the last verify tool
 
 	traceErr error
 }
@@ -112,6 +114,9 @@ func (s *session) run(ctx context.Context) (r Result) {
 		}()
 		if e := s.open(ctx, &release); e != nil {
 			return e
+		}
+		if s.goal.Plan != nil {
+			return s.runPlan()
 		}
 		return s.loop()
 	}()
@@ -185,7 +190,7 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 		Int("acceptance_rounds", int64(cfg.AcceptanceRounds)).
 		Int("stop_reserve_ns", int64(cfg.StopReserve)).
 		String("system", system).
-		Any("tools", tools)
+		Raw("tools", s.toolsJSON())
 	s.fire(KindSession, "", PhaseAssemble, nil)
 	cfg.Logger.Info("session begins", "session", s.goal.Session, "task", s.h.redact.Text(s.goal.Task))
 	return bad
@@ -194,8 +199,8 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 // check says what is wrong with a goal, and keeps what it parsed.
 func (s *session) check(limits budget.Limits) *ending {
 	cfg := &s.h.cfg
-	if strings.TrimSpace(s.goal.Task) == "" {
-		return endOf(ReasonBadRequest, "the goal has no task")
+	if strings.TrimSpace(s.goal.Task) == "" && s.goal.Plan == nil {
+		return endOf(ReasonBadRequest, "the goal has neither task nor plan")
 	}
 	if err := s.goal.Budget.Check(); err != nil {
 		return endOf(ReasonBadRequest, "%v", err)
@@ -226,6 +231,9 @@ func (s *session) check(limits budget.Limits) *ending {
 		}
 		s.criteria = append(s.criteria, c)
 	}
+	if s.goal.Plan != nil {
+		errs = append(errs, s.checkPlan())
+	}
 	if err := errors.Join(errs...); err != nil {
 		return endOf(ReasonBadRequest, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
@@ -234,6 +242,9 @@ func (s *session) check(limits budget.Limits) *ending {
 
 // tools that the model is shown: those that the goal allows, and the built-in ones.
 func (s *session) tools() []model.Tool {
+	if s.allowed == nil {
+		return s.h.all
+	}
 	var out []model.Tool
 	for _, d := range s.h.definitions {
 		if s.permitted(d.spec) {
@@ -241,6 +252,20 @@ func (s *session) tools() []model.Tool {
 		}
 	}
 	return out
+}
+
+// toolsJSON is tools as the record shows them.
+func (s *session) toolsJSON() []byte {
+	b := []byte{'['}
+	for _, d := range s.h.definitions {
+		if s.permitted(d.spec) {
+			if len(b) > 1 {
+				b = append(b, ',')
+			}
+			b = append(b, d.json...)
+		}
+	}
+	return append(b, ']')
 }
 
 // permitted by the goal's list of allowed tools.

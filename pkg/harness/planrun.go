@@ -1,0 +1,296 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/criteria"
+	"agent_node/pkg/harness/history"
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/workflow"
+)
+
+// checkPlan refuses a plan that is not sound, before anything moves, and takes its success criteria where the caller has none.
+func (s *session) checkPlan() error {
+	p := s.goal.Plan
+	err := workflow.Check(*p, workflow.Rules{
+		Table: s.h.cfg.Tools, Eval: s.h.cfg.Criteria, Allowed: s.goal.AllowedTools, NeedCriteria: len(s.goal.Criteria) == 0,
+	})
+	if err != nil {
+		return err
+	}
+	if len(s.goal.Criteria) > 0 {
+		return nil
+	}
+	for _, text := range p.SuccessCriteria {
+		c, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
+		if err != nil {
+			return err // cannot be: Check parsed it
+		}
+		s.criteria = append(s.criteria, c)
+	}
+	return nil
+}
+
+// runPlan executes exactly the plan, stage by stage: nothing is added, left out or changed on the way.
+func (s *session) runPlan() *ending {
+	p := *s.goal.Plan
+	order := workflow.Order(p)
+	for n, i := range order {
+		stage := p.Steps[i]
+		s.fields.Reset().String("stage", stage.ID).Uint("number", uint64(n+1)).Uint("of", uint64(len(order))).String("tool", stage.Tool)
+		s.record(KindStage, "")
+		var e *ending
+		if stage.Agent() {
+			e = s.agentStage(stage, p.Steps, order[n:])
+		} else {
+			e = s.callStage(stage)
+		}
+		if e == nil {
+			e = s.gate(stage)
+		}
+		if e != nil {
+			return e
+		}
+		if e := s.decide(); e != nil {
+			return e
+		}
+	}
+	return s.planDone(p)
+}
+
+// planDone is the acceptance of the whole plan.
+func (s *session) planDone(p workflow.Plan) *ending {
+	if e := s.stageRequest(); e != nil {
+		return e
+	}
+	s.fields.Reset().Uint("step", uint64(s.step)).Text("text", "every stage was executed").String("finish", string(model.FinishStop))
+	s.fire(KindResponse, "", PhaseParse, nil)
+	s.fields.Reset().String("use", useAnswer)
+	s.fire(KindParsed, "", PhaseAccept, nil)
+	var evidence []string
+	for _, step := range s.steps {
+		if step.OK && step.Class != tool.Control {
+			evidence = append(evidence, step.CallID)
+		}
+	}
+	words := make([]string, len(p.Steps))
+	for n, i := range workflow.Order(p) {
+		words[n] = p.Steps[i].ID
+	}
+	s.judge("Every stage of the plan was executed: "+strings.Join(words, ", ")+".", evidence)
+	v := s.verdict
+	s.fields.Reset().Bool("passed", v.passed).Int("round", int64(s.rounds)).String("message", v.words)
+	s.fire(KindVerdict, "", PhaseDecide, nil)
+	if v.end != nil {
+		return v.end
+	}
+	return endOf(ReasonUnverified, "the plan was executed, but: %s", v.words)
+}
+
+// stageRequest is the assemble phase of a stage that no model is asked for.
+func (s *session) stageRequest() *ending {
+	if e := s.broken(); e != nil {
+		return e
+	}
+	if _, err := s.account.Reserve(0, 1, s.elapsed()); err != nil {
+		// The last acceptance takes no step; only wall time can end it.
+		return exhausted(err)
+	}
+	s.fields.Reset().Uint("step", uint64(s.step)).Bool("planned", true)
+	s.fire(KindRequest, "", PhaseSample, nil)
+	return nil
+}
+
+// callStage carries out one call of the plan.
+func (s *session) callStage(stage workflow.Step) *ending {
+	s.step++
+	if e := s.stageRequest(); e != nil {
+		return e
+	}
+	s.account.Sampled(0, 0)
+	args := string(stage.Arguments)
+	if args == "" {
+		args = "{}"
+	}
+	r := model.Response{Calls: []model.Call{{ID: stage.ID, Tool: stage.Tool, Arguments: args}}, Finish: model.FinishToolCalls}
+	s.fields.Reset().Uint("step", uint64(s.step)).String("stage", stage.ID).String("finish", string(r.Finish))
+	s.fire(KindResponse, "", PhaseParse, nil)
+	if e := s.accepted(r); e != nil {
+		return e
+	}
+	if e := s.dispatch(); e != nil {
+		return stageEnd(stage, e)
+	}
+	last := s.steps[len(s.steps)-1]
+	if last.OK && (last.Class != tool.Verify || s.passed) {
+		return nil
+	}
+	if last.OK {
+		return endOf(ReasonUnverified, "stage %s: %s does not hold: %s", stage.ID, stage.Tool, last.Content)
+	}
+	return endOf(s.stageReason(last.ErrorKind), "stage %s failed: %s: %s: %s", stage.ID, stage.Tool, last.ErrorKind, last.Content)
+}
+
+// stageEnd names the stage in which a session ended.
+func stageEnd(stage workflow.Step, e *ending) *ending {
+	return endOf(e.reason, "stage %s: %s", stage.ID, e.message)
+}
+
+// stageReason is the reason code of a stage that failed.
+func (s *session) stageReason(kind tool.ErrorKind) Reason {
+	switch kind {
+	case tool.UnknownTool:
+		return ReasonToolMissing
+	case tool.PermissionDenied:
+		return ReasonPermissionDenied
+	case tool.InvalidArguments:
+		return ReasonBadRequest
+	case tool.ServerUnavailable:
+		return ReasonDependencyLost
+	case tool.NotAtRest:
+		return ReasonActuatorFault
+	case tool.StaleState:
+		if s.gone {
+			return ReasonDependencyLost
+		}
+	case tool.GeometryRefused, tool.GuardRefused, tool.Timeout, tool.Canceled, tool.ServerRejected, tool.ServerFailed, tool.Failed,
+		tool.DuplicateCall, tool.PreconditionFailed, tool.PostconditionFailed:
+	}
+	return ReasonInfeasible
+}
+
+// gate holds a stage's acceptance at rest. A world that does not fit makes it fail; nothing is improvised.
+func (s *session) gate(stage workflow.Step) *ending {
+	if len(stage.Acceptance) == 0 || s.goal.DryRun {
+		return nil
+	}
+	rest, err := s.rest(s.ctx, s.h.cfg.StopReserve)
+	if err != nil {
+		if e := s.broken(); e != nil {
+			return e
+		}
+		return endOf(ReasonActuatorFault, "rest was not measured behind stage %s: %v", stage.ID, err)
+	}
+	k := s.checker(rest)
+	for _, text := range stage.Acceptance {
+		c, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
+		if err != nil {
+			return endOf(ReasonBadRequest, "stage %s: %v", stage.ID, err)
+		}
+		v := Verification{}
+		if c.Kind == criteria.ByPerson {
+			v = s.askJudge(c)
+		} else {
+			v = k.judge(c)
+		}
+		s.gates = append(s.gates, v)
+		if e := s.broken(); e != nil {
+			return e
+		}
+		if !v.Passed {
+			return endOf(ReasonUnverified, "the gate of stage %s does not hold: %s: %s", stage.ID, v.Criterion, v.Evidence)
+		}
+	}
+	return nil
+}
+
+// errShare ends an agent stage that has used up its share.
+var errShare = errors.New("the stage's share of the steps is used up")
+
+// agentStage lets the model work on one stage, with a history of its own and a share of the steps that are left: an equal part for
+// each agent stage still to come, beside one step for each other stage.
+func (s *session) agentStage(stage workflow.Step, steps []workflow.Step, left []int) *ending {
+	share, err := s.share(steps, left)
+	if err != nil {
+		return exhausted(err)
+	}
+	outer := s.suspend()
+	defer s.resume(outer)
+	s.history = history.New(history.System(history.Prompt{
+		Facts: s.h.cfg.Facts, Criteria: stage.Acceptance, Limits: s.account.Limits(), DryRun: s.goal.DryRun, Tools: s.tools(),
+	}), stage.Description, s.tools())
+	s.criteria, s.declared, s.claims, s.rounds, s.ran = nil, nil, claims{}, 0, false
+	for _, text := range stage.Acceptance {
+		c, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
+		if err != nil {
+			return endOf(ReasonBadRequest, "stage %s: %v", stage.ID, err)
+		}
+		s.criteria = append(s.criteria, c)
+	}
+	for end := s.step + share; s.step < end; {
+		if e := s.assemble(); e != nil {
+			return stageEnd(stage, e)
+		}
+		response, err := s.sample()
+		if e := s.parse(response, err); e != nil {
+			return stageEnd(stage, e)
+		}
+		if s.phase == PhaseDispatch {
+			if e := s.dispatch(); e != nil {
+				return stageEnd(stage, e)
+			}
+		}
+		if v := s.verdict; v != nil && v.end != nil {
+			s.verdict = nil
+			if v.end.reason == ReasonAccepted {
+				return nil
+			}
+			return stageEnd(stage, v.end)
+		}
+		if e := s.decide(); e != nil {
+			return stageEnd(stage, e)
+		}
+	}
+	return endOf(ReasonBudgetSteps, "stage %s: %v (%d steps)", stage.ID, errShare, share)
+}
+
+// share of the steps for the agent stage that is next.
+func (s *session) share(steps []workflow.Step, left []int) (uint32, error) {
+	agents, calls := uint32(0), uint32(0)
+	for _, i := range left {
+		if steps[i].Agent() {
+			agents++
+		} else {
+			calls++
+		}
+	}
+	limit := s.account.Limits().Steps
+	if limit == 0 {
+		limit = budget.Maxima().Steps
+	}
+	used := s.usage().Steps
+	if used+calls+agents > limit {
+		return 0, &budget.Exhausted{
+			Dimension: budget.Steps, Used: fmt.Sprint(used), Need: fmt.Sprint(calls + agents), Limit: fmt.Sprint(limit), Unit: "samples",
+		}
+	}
+	return (limit - used - calls) / agents, nil
+}
+
+// suspended is what belongs to the plan while an agent stage has a loop of its own.
+type suspended struct {
+	history  *history.History
+	criteria []criteria.Criterion
+	declared []criteria.Criterion
+	claims   claims
+	rounds   int
+	ran      bool
+}
+
+func (s *session) suspend() suspended {
+	return suspended{s.history, s.criteria, s.declared, s.claims, s.rounds, s.ran}
+}
+
+// resume takes the plan up again; what the stage claimed about the world goes on being checked.
+func (s *session) resume(o suspended) {
+	stage := s.claims
+	s.history, s.criteria, s.declared, s.rounds = o.history, o.criteria, o.declared, o.rounds
+	s.claims = o.claims
+	s.claims.active = append(s.claims.active, stage.active...)
+	s.claims.past = append(s.claims.past, stage.past...)
+	s.ran = s.ran || o.ran
+}
