@@ -33,6 +33,9 @@ const maxSteps = 100_000
 // line is the straight motion.
 type line struct{ from, to []float64 }
 
+// Line is the straight motion through joint space.
+func Line(from, to []float64) Motion { return line{from, to} }
+
 func (l line) At(u float64, q []float64) {
 	for i := range q {
 		q[i] = (1-u)*l.from[i] + u*l.to[i]

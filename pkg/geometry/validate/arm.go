@@ -1,10 +1,13 @@
 package validate
 
 import (
+	"fmt"
 	"time"
 
+	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/collision"
 	"agent_node/pkg/geometry/limits"
+	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/trajectory"
 )
 
@@ -31,7 +34,7 @@ type GripperCommand struct {
 func (JointTrajectory) command() {}
 func (GripperCommand) command()  {}
 
-// JointState is what was measured of joints.
+// JointState is what was measured of joints (sensor_msgs/JointState).
 type JointState struct {
 	Names      []string // may hold more joints than are asked for, in any order
 	Positions  []float64
@@ -39,21 +42,94 @@ type JointState struct {
 	Stamp      int64     // ns, of the measurement; 0: there is none
 }
 
-// Arm is what is known of an arm when a trajectory is judged. Numbers that are 0 take the default in their comment.
+// Arm is what is known of an arm when a trajectory is judged. It needs no base: nothing else of a World but Now, MaxAge and the stamps' limits is looked at. Numbers that
+// are 0 take the default in their comment.
 type Arm struct {
-	// Joints in the order of Scene's configurations: limits with velocity and acceleration.
+	// Joints in the order of Scene's configurations: limits with velocity and acceleration, both needed.
 	Joints []limits.Joint
-	// Scene of the robot; nil refuses every trajectory. Its world is placed in the robot's base frame (see World.Scene).
+	// Scene of the robot, in the base's frame (World.ToBase); nil refuses every trajectory.
 	Scene *collision.Scene
 	State JointState
 
-	StartTolerance float64 // rad or m between the measured state and a point at time zero (0.05)
-	LimitTolerance float64 // rad or m by which a measured position may be beyond its limit (0.02)
-	StepLag        float64 // rad or m a joint may lag behind where a trajectory without velocities changes its speed at once (0.1)
+	StartTolerance float64       // rad or m between the measured state and a trajectory that begins at time zero (0.05)
+	LimitTolerance float64       // rad or m by which a measured position may be beyond its limit (0.02)
+	StepLag        float64       // rad or m that a joint may lag behind where a trajectory without velocities changes its speed at once (0.1)
+	StartLate      time.Duration // by which a stamped trajectory may have begun already (0.1 s)
 }
 
 // Gripper is what is known of a gripper.
 type Gripper struct {
 	Open, Closed float64 // m, positions at the ends, either may be the greater
 	MaxEffort    float64 // N
+}
+
+func (a *Arm) startTolerance() float64  { return or(a.StartTolerance, 0.05) }
+func (a *Arm) limitTolerance() float64  { return or(a.LimitTolerance, 0.02) }
+func (a *Arm) stepLag() float64         { return or(a.StepLag, 0.1) }
+func (a *Arm) startLate() time.Duration { return or(a.StartLate, 100*time.Millisecond) }
+
+// Check reports what is wrong with the parts of an arm that come from configuration: one that fails refuses every trajectory.
+func (a *Arm) Check() error {
+	if a == nil {
+		return fmt.Errorf("%w: there is no arm", ErrWorld)
+	}
+	if a.Scene == nil {
+		return fmt.Errorf("%w: the arm has no scene: no collision can be judged", ErrWorld)
+	}
+	names := a.Scene.Robot().Joints()
+	if len(names) != len(a.Joints) {
+		return fmt.Errorf("%w: limits of %d joints, the scene moves %d", ErrWorld, len(a.Joints), len(names))
+	}
+	for i, j := range a.Joints {
+		if j.Name != names[i] {
+			return fmt.Errorf("%w: joint %d is %q, in the scene %q", ErrWorld, i, j.Name, names[i])
+		}
+		if err := j.Check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrWorld, err)
+		}
+		if j.Velocity == 0 || j.Acceleration == 0 {
+			return fmt.Errorf("%w: joint %q: velocity limit %g, acceleration limit %g: both are needed", ErrWorld, j.Name, j.Velocity, j.Acceleration)
+		}
+	}
+	for _, f := range [...]struct {
+		name  string
+		value float64
+	}{
+		{"StartTolerance", a.StartTolerance}, {"LimitTolerance", a.LimitTolerance}, {"StepLag", a.StepLag}, {"StartLate", float64(a.StartLate)},
+	} {
+		if !(f.value >= 0 && spatial.Finite(f.value)) {
+			return fmt.Errorf("%w: %s is %g, must be finite and not negative", ErrWorld, f.name, f.value)
+		}
+	}
+	return nil
+}
+
+// Check reports the first number of a gripper that makes no sense.
+func (g *Gripper) Check() error {
+	if g == nil {
+		return fmt.Errorf("%w: there is no gripper", ErrWorld)
+	}
+	if !spatial.Finite(g.Open) || !spatial.Finite(g.Closed) || g.Open == g.Closed {
+		return fmt.Errorf("%w: gripper: open is %g m, closed %g m, must be finite and differ", ErrWorld, g.Open, g.Closed)
+	}
+	if !(g.MaxEffort > 0 && spatial.Finite(g.MaxEffort)) {
+		return fmt.Errorf("%w: gripper: MaxEffort is %g N, must be finite and over 0", ErrWorld, g.MaxEffort)
+	}
+	return nil
+}
+
+// ToBase places bodies that are known in a frame into the base's, as it stands now: for the scene of an Arm. A frame that is unknown, or a transform that is
+// too old, gives findings and no bodies.
+func (w *World) ToBase(frame string, bodies []collision.Body) ([]collision.Body, []geometry.Finding) {
+	const subject = "bodies"
+	t, found := w.into(w.base(), frame, 0, subject, nil)
+	if len(found) > 0 {
+		return nil, found
+	}
+	out := make([]collision.Body, len(bodies))
+	for i, b := range bodies {
+		b.Pose = t.Compose(b.Pose)
+		out[i] = b
+	}
+	return out, nil
 }

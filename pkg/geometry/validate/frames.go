@@ -38,10 +38,15 @@ func (w *World) stamp(s Stamp, subject string, into []geometry.Finding) []geomet
 
 // toFixed finds the transform from a frame to the fixed frame at a stamp (0: now).
 func (w *World) toFixed(frame string, at int64, subject string, into []geometry.Finding) (spatial.Transform, []geometry.Finding) {
+	return w.into(w.Frame, frame, at, subject, into)
+}
+
+// into finds the transform from a frame to a target frame at a stamp (0: now).
+func (w *World) into(target, frame string, at int64, subject string, into []geometry.Finding) (spatial.Transform, []geometry.Finding) {
 	if err := tf.CheckFrameName(frame); err != nil {
 		return spatial.Transform{}, append(into, w.frameFinding(err, subject))
 	}
-	if frame == w.Frame {
+	if frame == target {
 		return spatial.Identity(), into
 	}
 	if w.TF == nil {
@@ -50,9 +55,9 @@ func (w *World) toFixed(frame string, at int64, subject string, into []geometry.
 	var r tf.Result
 	var err error
 	if at == 0 {
-		r, err = w.TF.Latest(w.Frame, frame, w.Now, w.maxAge())
+		r, err = w.TF.Latest(target, frame, w.Now, w.maxAge())
 	} else {
-		r, err = w.TF.Lookup(tf.Query{Target: w.Frame, Source: frame, At: at, MaxAge: w.maxAge(), Tolerance: w.maxAge()})
+		r, err = w.TF.Lookup(tf.Query{Target: target, Source: frame, At: at, MaxAge: w.maxAge(), Tolerance: w.maxAge()})
 	}
 	if err != nil {
 		return spatial.Transform{}, append(into, w.frameFinding(err, subject))

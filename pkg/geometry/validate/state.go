@@ -21,15 +21,10 @@ type start struct {
 func (w *World) locate(s *State, into []geometry.Finding) (start, []geometry.Finding) {
 	const subject = "state"
 	n := len(into)
-	limit := w.maxAge()
-	if s.Stamp == 0 {
-		return start{}, append(into, geometry.New(geometry.RuleStateAge, subject, -1, math.Inf(1), limit.Seconds(), "s", "was never measured"))
+	if into = w.age(s.Stamp, subject, into); len(into) > n {
+		return start{}, into
 	}
 	age := time.Duration(w.Now - s.Stamp)
-	if !(age <= limit && age >= -limit) {
-		return start{}, append(into, geometry.New(geometry.RuleStateAge, subject, -1, age.Seconds(), limit.Seconds(), "s",
-			fmt.Sprintf("is %.3f s old, limit %.3f s", age.Seconds(), limit.Seconds())))
-	}
 	into = finitePose(s.Pose, "state.pose", -1, into)
 	if !s.Twist.Finite() {
 		into = append(into, geometry.New(geometry.RuleFinite, "state.twist", -1, math.NaN(), math.MaxFloat64, "m/s", "holds a number that is not finite"))
@@ -47,6 +42,19 @@ func (w *World) locate(s *State, into []geometry.Finding) (start, []geometry.Fin
 	}
 	p := t.ApplyPose(spatial.Pose{Position: s.Pose.Position, Orientation: q})
 	return start{pose: p.Planar(), height: p.Position.Z, age: max(age, 0)}, into
+}
+
+// age judges how old a measurement is.
+func (w *World) age(stamp int64, subject string, into []geometry.Finding) []geometry.Finding {
+	limit := w.maxAge()
+	if stamp == 0 {
+		return append(into, geometry.New(geometry.RuleStateAge, subject, -1, math.Inf(1), limit.Seconds(), "s", "was never measured"))
+	}
+	if age := time.Duration(w.Now - stamp); !(age <= limit && age >= -limit) {
+		return append(into, geometry.New(geometry.RuleStateAge, subject, -1, age.Seconds(), limit.Seconds(), "s",
+			fmt.Sprintf("is %.3f s old, limit %.3f s", age.Seconds(), limit.Seconds())))
+	}
+	return into
 }
 
 // finitePose appends a finding for each component of a pose that is not finite.
