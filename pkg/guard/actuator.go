@@ -91,15 +91,15 @@ func (a *Actuator) arrival(s *Sample) mono {
 	return s.Arrived.Sub(a.base)
 }
 
-// Accepted: the server accepted the goal of that epoch.
+// Accepted tells that the server accepted the goal of that epoch.
 func (a *Actuator) Accepted(e Epoch) { a.box.post(input{kind: inAccepted, epoch: e}) }
 
-// Rejected: the server refused the goal of that epoch.
+// Rejected tells that the server refused the goal of that epoch.
 func (a *Actuator) Rejected(e Epoch, err error) {
 	a.box.post(input{kind: inRejected, epoch: e, err: err})
 }
 
-// Finished: the goal's terminal result. reason is ReasonSucceeded, ReasonCanceled or ReasonServerFailed; any other counts as the last.
+// Finished tells the goal's terminal result. reason is ReasonSucceeded, ReasonCanceled or ReasonServerFailed; any other counts as the last.
 func (a *Actuator) Finished(e Epoch, reason Reason, err error) {
 	if reason != ReasonSucceeded && reason != ReasonCanceled {
 		reason = ReasonServerFailed
@@ -107,15 +107,15 @@ func (a *Actuator) Finished(e Epoch, reason Reason, err error) {
 	a.box.post(input{kind: inFinished, epoch: e, reason: reason, err: err})
 }
 
-// CancelAnswered: the server's answer to Driver.Cancel.
+// CancelAnswered tells the server's answer to Driver.Cancel.
 func (a *Actuator) CancelAnswered(e Epoch, accepted bool) {
 	a.box.post(input{kind: inCancelAnswered, epoch: e, flag: accepted})
 }
 
-// ServerLost: the server of the goal is gone, or has forgotten it.
+// ServerLost tells that the server of the goal is gone, or has forgotten it.
 func (a *Actuator) ServerLost(e Epoch) { a.box.post(input{kind: inServerLost, epoch: e}) }
 
-// Progress: feedback of the server. It shows that the goal runs (a lost acceptance is made up for); progress is measured motion.
+// Progress tells of feedback of the server. It shows that the goal runs (a lost acceptance is made up for); progress is measured motion.
 func (a *Actuator) Progress(e Epoch) { a.box.post(input{kind: inProgress, epoch: e}) }
 
 // Foreign reports a command from a publisher that is not allowed, or from an allowed one while another holds the lease.

@@ -62,7 +62,8 @@ type Command struct {
 	Check func(latest Sample) error
 	// Revalidate is called before a paused motion resumes; an error cancels it. It runs in a goroutine of its own and may take time up to ctx.
 	Revalidate func(ctx context.Context) error
-	// MustMove: rest counts only if the measured values changed since the command.
+	// MustMove: rest counts only if the measured values changed since the command (or a second source agrees; see Config.MoveTime for
+	// commands that end at once). To be set unless the actuator stands at the goal already.
 	MustMove bool
 }
 

@@ -15,7 +15,7 @@ func (m *machine) measure() {
 
 func (m *machine) judge() {
 	v, why := m.primary.judge(m.now, m.watchFrom)
-	if v != isUnknown && m.stampFar(m.primary.newestStamp()) {
+	if v != isUnknown && m.stampFar(m.primary.newestStamp(), m.stampAge()) {
 		v, why = isUnknown, stampOld
 	}
 	agrees := false

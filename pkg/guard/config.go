@@ -68,8 +68,9 @@ type Config struct {
 	// MaxAge of the newest sample (100 ms); the rule uses the larger of this and 3 periods. By arrival; by stamp too where
 	// GuardConfig.SourceTime is set.
 	MaxAge time.Duration
-	// StampAge: how far from GuardConfig.SourceTime the newest stamp may be, either way. 0: like MaxAge; negative: not asked for
-	// (two machines whose clocks nobody synchronises).
+	// StampAge: how far from GuardConfig.SourceTime the newest stamp may be, either way, for rest. 0: like MaxAge; to be raised for
+	// a source that is slow by nature (a localisation); negative: not asked for (two machines whose clocks nobody synchronises).
+	// As feedback in motion a sample counts up to FeedbackTimeout.
 	StampAge time.Duration
 	// Noisy: the values of a live sensor differ from sample to sample even at rest (not so where few bits are resolved). Three
 	// identical samples in a row are then a frozen sensor: no feedback, and a window that holds them is never rest.
@@ -163,10 +164,19 @@ func (c *Config) check() error {
 		field string
 		value time.Duration
 	}{
-		{"Period", c.Period}, {"Window", c.Window}, {"MaxAge", c.MaxAge}, {"ControlPeriod", c.ControlPeriod},
-		{"AcceptTimeout", c.AcceptTimeout}, {"StallTime", c.StallTime}, {"FeedbackTimeout", c.FeedbackTimeout},
-		{"PauseCap", c.PauseCap}, {"CancelAnswer", c.CancelAnswer}, {"CancelResult", c.CancelResult},
-		{"StopTime", c.StopTime}, {"SettleTime", c.SettleTime}, {"Standstill", c.Standstill},
+		{"Period", c.Period},
+		{"Window", c.Window},
+		{"MaxAge", c.MaxAge},
+		{"ControlPeriod", c.ControlPeriod},
+		{"AcceptTimeout", c.AcceptTimeout},
+		{"StallTime", c.StallTime},
+		{"FeedbackTimeout", c.FeedbackTimeout},
+		{"PauseCap", c.PauseCap},
+		{"CancelAnswer", c.CancelAnswer},
+		{"CancelResult", c.CancelResult},
+		{"StopTime", c.StopTime},
+		{"SettleTime", c.SettleTime},
+		{"Standstill", c.Standstill},
 	} {
 		if d.value <= 0 {
 			return bad(d.field, d.value, "more than 0 s")

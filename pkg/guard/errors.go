@@ -24,7 +24,7 @@ var (
 	ErrNotRunning = errors.New("guard: not running")
 )
 
-// ErrConfig: a Config that cannot work.
+// ErrConfig is a Config that cannot work.
 var ErrConfig = errors.New("guard: bad configuration")
 
 // StateError says why an actuator could not be had.

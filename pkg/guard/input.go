@@ -175,7 +175,7 @@ func (m *machine) patience() time.Duration { return m.cfg.FeedbackTimeout + m.cf
 // sample takes one measurement.
 func (m *machine) sample(in *input) {
 	ok, why := m.primary.add(in.stamp, in.arrived, in.pos, in.vel)
-	if ok && m.stampFar(in.stamp) {
+	if ok && m.stampFar(in.stamp, max(m.stampAge(), m.cfg.FeedbackTimeout)) {
 		ok, why = false, stampOld
 	}
 	m.sampleFlaw = why
@@ -222,17 +222,21 @@ func (m *machine) badSample(why flaw) {
 	m.badReported, m.badCount = m.now, 1
 }
 
-// stampFar: the stamp is too far from the source's time to be of now.
-func (m *machine) stampFar(stamp time.Time) bool {
-	limit := m.cfg.StampAge
-	if !m.source.known || limit < 0 {
+// stampAge is how far from the source's time the newest stamp may be for rest. As feedback a sample counts for longer.
+func (m *machine) stampAge() time.Duration {
+	if m.cfg.StampAge == 0 {
+		return m.primary.maxAge
+	}
+	return m.cfg.StampAge
+}
+
+// stampFar: the stamp is farther than limit from the source's time.
+func (m *machine) stampFar(stamp time.Time, limit time.Duration) bool {
+	if !m.source.known || m.cfg.StampAge < 0 {
 		return false
 	}
-	if limit == 0 {
-		limit = m.primary.maxAge
-	}
 	d := m.source.now.Sub(stamp)
-	return !(d >= -limit && d < limit)
+	return !(d > -limit && d < limit)
 }
 
 // execute takes a command, or refuses it.
@@ -270,41 +274,6 @@ func (m *machine) stateError(err error) *StateError {
 	return &StateError{Actuator: m.cfg.Name, State: m.state, Reason: m.why, Owner: m.lease.owner, Err: err}
 }
 
-// started: Command.Start returned.
-func (m *machine) started(in *input) {
-	if in.epoch != m.epoch || m.order.phase != orderRuns || m.goal.over {
-		return
-	}
-	if in.err != nil {
-		m.reasonFor(ReasonCommandFailed, in.err, "the command could not be sent")
-		if m.order.stream {
-			if m.state == Sent || m.state == Paused {
-				m.apply(evCommandFailed)
-			}
-			return
-		}
-		m.rejectGoal()
-		return
-	}
-	if m.order.stream {
-		m.acceptGoal()
-	}
-}
-
-func (m *machine) streamed(in *input) {
-	if in.epoch != m.epoch || m.state != InFlight {
-		return
-	}
-	if in.err != nil {
-		m.reasonFor(ReasonCommandFailed, in.err, "")
-		m.apply(evCommandFailed)
-		return
-	}
-	m.goal.over = true
-	m.reasonFor(ReasonSucceeded, nil, "")
-	m.apply(evResult)
-}
-
 func (m *machine) revalidated(in *input) {
 	if m.state != Paused || in.id != m.pause.token || !m.pause.validating {
 		return
@@ -316,122 +285,6 @@ func (m *machine) revalidated(in *input) {
 		return
 	}
 	m.pause.validated = true
-}
-
-// current: the epoch's goal is the one at hand, and no terminal answer of it came yet. If not, the answer is recorded as late.
-func (m *machine) current(in *input, what string) bool {
-	if in.epoch == m.epoch && m.order.phase == orderRuns && !m.order.stream && !m.goal.over {
-		return true
-	}
-	if in.kind != inProgress {
-		m.reportf(ReportLate, in.epoch, in.err, "%s of epoch %d, at hand is %d in %s", what, in.epoch, m.epoch, m.state)
-	}
-	return false
-}
-
-func (m *machine) accepted(in *input) {
-	if m.current(in, "acceptance") {
-		if !m.goal.accepted {
-			m.acceptGoal()
-		}
-		return
-	}
-	if m.orphans.has(in.epoch) && in.kind == inAccepted {
-		m.reportf(ReportOrphan, in.epoch, nil, "a goal that was given up was accepted: canceled")
-		m.emit(action{kind: actCancel, epoch: in.epoch})
-	}
-}
-
-func (m *machine) acceptGoal() {
-	m.goal.accepted = true
-	switch m.state {
-	case Sent:
-		m.apply(evAccepted)
-	case Canceling, Stopping, Estop:
-		m.apply(evLateAccepted)
-	case Paused:
-		if m.goal.wished {
-			m.cancelGoal(evLateAccepted)
-		}
-	case Unknown, Holding, InFlight, Settling, Fault:
-	}
-}
-
-func (m *machine) rejected(in *input) {
-	if !m.current(in, "rejection") {
-		m.orphans.remove(in.epoch)
-		return
-	}
-	m.reasonFor(ReasonRejected, in.err, "")
-	m.rejectGoal()
-}
-
-func (m *machine) rejectGoal() {
-	m.goal.over = true
-	switch m.state {
-	case Sent:
-		if m.judge(); m.rest {
-			m.apply(evRejected)
-		} else {
-			m.apply(evRejectedUnsettled)
-		}
-	case Paused, Canceling:
-		if m.pause.ended && !m.pause.resent {
-			m.pauseOver()
-			return
-		}
-		m.apply(evRejected)
-	case Unknown, Holding, InFlight, Stopping, Settling, Fault, Estop:
-	}
-}
-
-// pauseOver: the goal that ~/pause canceled has ended.
-func (m *machine) pauseOver() {
-	m.pause.over, m.pause.overAt = true, m.now
-	m.watchFrom = m.now
-	m.excuse()
-}
-
-func (m *machine) finished(in *input) {
-	if !m.current(in, "result "+string(in.reason)) {
-		m.orphans.remove(in.epoch)
-		return
-	}
-	m.goal.over, m.goal.accepted = true, true // a result may overtake its acceptance
-	switch m.state {
-	case Paused:
-		if m.pause.ended && !m.pause.resent && in.reason != ReasonSucceeded {
-			m.pauseOver() // the answer to our own cancel, whatever the server calls it
-			return
-		}
-		fallthrough
-	case Sent, InFlight, Canceling:
-		m.reasonFor(in.reason, in.err, "")
-		m.apply(evResult)
-	case Estop:
-		m.excuse()
-	case Unknown, Holding, Stopping, Settling, Fault:
-		m.reportf(ReportLate, in.epoch, in.err, "result %s in %s", in.reason, m.state)
-	}
-}
-
-func (m *machine) cancelAnswered(in *input) {
-	if !m.current(in, "answer to a cancel") || !m.goal.canceled || m.goal.answered {
-		return
-	}
-	m.goal.answered, m.goal.answeredAt, m.goal.refused = true, m.now, !in.flag
-}
-
-func (m *machine) serverLost(in *input) {
-	if !m.current(in, "loss of the server") {
-		return
-	}
-	m.goal.lost = true
-	switch m.state {
-	case Sent, InFlight, Paused:
-		m.apply(evServerLost)
-	case Unknown, Holding, Canceling, Stopping, Settling, Fault, Estop:
-	}
 }
 
 // cancel: the command's context ended. Only the command itself is meant, not a later one.

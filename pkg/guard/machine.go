@@ -145,9 +145,6 @@ func (m *machine) conclude(e event, from, to State) {
 		return
 	}
 	ends := to == Canceling || to == Settling || to == Stopping || to == Estop || e == evRejected
-	if m.order.reason == "" && (ends || to == Holding) {
-		m.reasonFor(eventInfo[e].reason, nil, "")
-	}
 	switch e {
 	case evPause:
 		m.pause = pause{ended: true, token: m.pause.token + 1}
@@ -159,6 +156,10 @@ func (m *machine) conclude(e event, from, to State) {
 	case evPauseFailed:
 		m.reasonFor(ReasonServerFailed, nil, "the pause did not bring rest: "+m.restFlaw.String())
 		m.goal.lost = m.goal.over
+	default: // the others say no more than their reason
+	}
+	if m.order.reason == "" && (ends || to == Holding) {
+		m.reasonFor(eventInfo[e].reason, nil, "")
 	}
 	wasActive := from == Sent || from == InFlight || from == Paused || from == Canceling
 	if !wasActive || !ends {
@@ -268,13 +269,14 @@ func (m *machine) perform(a act, e event) {
 		if m.order.check {
 			m.emit(action{kind: actCheck, epoch: m.epoch})
 		}
+	case nActs:
 	}
 }
 
 // explain is the reason that States and transitions show for the state just entered.
 func (m *machine) explain(e event) string {
 	switch m.state {
-	case Holding:
+	case Holding, Sent, InFlight:
 		return ""
 	case Unknown:
 		return string(ReasonFeedbackLost)
@@ -282,19 +284,14 @@ func (m *machine) explain(e event) string {
 		return strings.Join(m.holds, ", ")
 	case Estop:
 		return string(ReasonEstop)
-	case Sent, InFlight:
-		return ""
+	case Canceling, Stopping, Settling, Fault:
 	}
-	if m.order.reason != "" {
+	switch {
+	case m.order.reason != "":
 		return string(m.order.reason)
-	}
-	if e == evMotion {
+	case e == evMotion:
 		return string(ReportUncommanded)
-	}
-	if e == evFeedback {
-		return e.String()
-	}
-	if m.why == "" {
+	case e == evFeedback, m.why == "":
 		return e.String()
 	}
 	return m.why
@@ -319,6 +316,7 @@ func (m *machine) detailOf(e event) string {
 		case e == evStop:
 			return m.stopText
 		}
+	default: // nothing was measured or told
 	}
 	return ""
 }

@@ -84,8 +84,9 @@ func severity(r Reason) int {
 		return 3
 	case ReasonStopped:
 		return 2
+	default:
+		return 1
 	}
-	return 1
 }
 
 // reasonFor gives the command its reason, unless it has one already that is as severe.

@@ -233,3 +233,51 @@ func TestPausedTimeIsNotCounted(t *testing.T) {
 		}
 	})
 }
+
+// A sensor that freezes while the robot holds by itself shows rest when the motion goes on: it must show life again.
+func TestSensorThatFreezesInAPauseIsFound(t *testing.T) {
+	robot := noisy()
+	quiet(&robot)
+	withRig(t, rigOptions{robot: robot}, func(r *rig) {
+		out := r.execute(r.ctx, r.lease(), r.r.Goal(2, 0.4))
+		r.wait(1500 * ms)
+		r.protect(true)
+		r.wait(2 * time.Second)
+		r.r.Set(func(f *guardtest.Faults) { f.FreezeValues = true })
+		r.wait(time.Second)
+		r.protect(false)
+		if o := r.outcome(out, 20*time.Second); o.AtRest {
+			t.Errorf("outcome %+v", o)
+		}
+	})
+}
+
+// What was validated before another hold is validated again after it.
+func TestHoldAfterValidationAsksForAnother(t *testing.T) {
+	withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+		asked := 0
+		c := r.r.Goal(4, 0.4)
+		c.Revalidate = func(context.Context) error {
+			asked++
+			time.Sleep(2 * time.Second)
+			return nil
+		}
+		out := r.execute(r.ctx, r.lease(), c)
+		r.wait(1500 * ms)
+		r.protect(true)
+		r.wait(time.Second)
+		r.protect(false) // the body goes on by itself, as robots do; the guard validates
+		r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+		r.wait(3 * time.Second)
+		if s := r.state(); s != guard.Paused || asked != 1 {
+			t.Errorf("resumed without feedback: %v, validated %d times", s, asked)
+		}
+		r.protect(true)
+		r.wait(100 * ms)
+		r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = false })
+		r.protect(false)
+		if o := r.outcome(out, 20*time.Second); o.Reason != guard.ReasonSucceeded || asked != 2 {
+			t.Errorf("validated %d times, outcome %+v", asked, o)
+		}
+	})
+}

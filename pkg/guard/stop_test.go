@@ -252,6 +252,20 @@ func TestEndOfRunStopsWhatMoves(t *testing.T) {
 	}
 }
 
+// What brakes slowly is given the time that it needs, and no more.
+func TestStoppingTimeFollowsSpeed(t *testing.T) {
+	robot := noisy()
+	robot.Acceleration, robot.Deceleration = 2, 0.4
+	withRig(t, rigOptions{robot: robot}, func(r *rig) {
+		out := r.execute(r.ctx, r.lease(), r.r.Drive(100, 2))
+		r.wait(3 * time.Second)
+		if err := r.g.StopAll(r.ctx, "operator_stop"); err != nil { // 5 s of braking
+			t.Error(err)
+		}
+		r.outcome(out, time.Second)
+	})
+}
+
 func TestStopGoesOnWhenItsContextEnds(t *testing.T) {
 	withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
 		out := r.execute(r.ctx, r.lease(), r.r.Drive(100, 0.5))

@@ -201,15 +201,19 @@ func TestWindowGrowsToAFasterSource(t *testing.T) {
 // history draws samples: mostly at rest and in order, with every flaw now and then.
 func history(t *rapid.T) (rs []reading, period float64) {
 	period = rapid.SampledFrom([]float64{0.005, 0.02, 0.1, 0.25}).Draw(t, "period")
-	n := rapid.IntRange(0, 60).Draw(t, "n")
+	n := rapid.SampledFrom([]int{0, 1, 5, 12, 30, 60, 120}).Draw(t, "n")
+	flaws := map[int]int{} // by sample
+	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 6}).Draw(t, "flaws") {
+		flaws[rapid.IntRange(0, max(0, n-1)).Draw(t, "at")] = rapid.IntRange(1, 7).Draw(t, "flaw")
+	}
 	stamp, arrived, x := 0.0, 0.0, 0.0
 	for i := range n {
 		dt := period * rapid.Float64Range(0.5, 1.5).Draw(t, "dt")
 		stamp += dt
 		arrived += dt
 		r := reading{stamp, arrived, x, rapid.Float64Range(-0.008, 0.008).Draw(t, "v")}
-		switch rapid.IntRange(0, 40).Draw(t, fmt.Sprint("flaw ", i)) {
-		case 0:
+		switch flaws[i] {
+		case 7:
 			r.v = rapid.Float64Range(-1, 1).Draw(t, "speed")
 		case 1:
 			x += rapid.Float64Range(-0.02, 0.02).Draw(t, "step")

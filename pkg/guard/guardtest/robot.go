@@ -70,7 +70,7 @@ type Counts struct {
 	FirstStop                                   time.Time
 }
 
-// VelocityTimeout: silence on the velocity input stops the body.
+// VelocityTimeout is the silence on the velocity input that stops the body.
 const VelocityTimeout = 500 * time.Millisecond
 
 // New makes a scripted actuator at rest at zero.

@@ -162,16 +162,7 @@ func (r *rig) reported(k guard.ReportKind) []guard.Report {
 	return slices.DeleteFunc(slices.Clone(r.reports), func(p guard.Report) bool { return p.Kind != k })
 }
 
-// passes: the path goes through these states in this order, others may lie between.
-func passes(path []guard.State, want ...guard.State) bool {
-	for _, s := range path {
-		if len(want) > 0 && s == want[0] {
-			want = want[1:]
-		}
-	}
-	return len(want) == 0
-}
-
+// names is a path in words.
 func names(path []guard.State) string {
 	var s []string
 	for _, x := range path {
