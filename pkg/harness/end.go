@@ -167,7 +167,11 @@ func (s *session) unmet() []string {
 		}
 	}
 	switch {
-	case len(s.criteria) > 0:
+	case len(s.goal.Criteria) > 0:
+		for _, c := range s.goal.Criteria {
+			add(strings.TrimSpace(c))
+		}
+	case s.goal.Plan != nil && len(s.criteria) > 0:
 		for _, c := range s.criteria {
 			add(c.Text)
 		}

@@ -41,12 +41,12 @@ func (s *session) runPlan() *ending {
 	order := workflow.Order(p)
 	for n, i := range order {
 		stage := p.Steps[i]
-		s.fields.Reset().String("stage", stage.ID).Uint("number", uint64(n+1)).Uint("of", uint64(len(order))).String("tool", stage.Tool)
-		s.record(KindStage, "")
 		var e *ending
 		if stage.Agent() {
 			e = s.agentStage(stage, p.Steps, order[n:])
 		} else {
+			s.fields.Reset().String("stage", stage.ID).String("tool", stage.Tool)
+			s.record(KindStage, "")
 			e = s.callStage(stage)
 		}
 		if e == nil {
@@ -91,14 +91,10 @@ func (s *session) planDone(p workflow.Plan) *ending {
 	return endOf(ReasonUnverified, "the plan was executed, but: %s", v.words)
 }
 
-// stageRequest is the assemble phase of a stage that no model is asked for.
+// stageRequest is the assemble phase of what no model is asked for.
 func (s *session) stageRequest() *ending {
 	if e := s.broken(); e != nil {
 		return e
-	}
-	if _, err := s.account.Reserve(0, 1, s.elapsed()); err != nil {
-		// The last acceptance takes no step; only wall time can end it.
-		return exhausted(err)
 	}
 	s.fields.Reset().Uint("step", uint64(s.step)).Bool("planned", true)
 	s.fire(KindRequest, "", PhaseSample, nil)
@@ -107,6 +103,9 @@ func (s *session) stageRequest() *ending {
 
 // callStage carries out one call of the plan.
 func (s *session) callStage(stage workflow.Step) *ending {
+	if _, err := s.account.Reserve(0, 1, s.elapsed()); err != nil {
+		return stageEnd(stage, exhausted(err))
+	}
 	s.step++
 	if e := s.stageRequest(); e != nil {
 		return e
@@ -210,9 +209,12 @@ func (s *session) agentStage(stage workflow.Step, steps []workflow.Step, left []
 	}
 	outer := s.suspend()
 	defer s.resume(outer)
-	s.history = history.New(history.System(history.Prompt{
+	system := history.System(history.Prompt{
 		Facts: s.h.cfg.Facts, Criteria: stage.Acceptance, Limits: s.account.Limits(), DryRun: s.goal.DryRun, Tools: s.tools(),
-	}), stage.Description, s.tools())
+	})
+	s.history = history.New(system, stage.Description, s.tools())
+	s.fields.Reset().String("stage", stage.ID).String("task", stage.Description).String("system", system).Uint("share", uint64(share))
+	s.record(KindStage, "")
 	s.criteria, s.declared, s.claims, s.rounds, s.ran = nil, nil, claims{}, 0, false
 	for _, text := range stage.Acceptance {
 		c, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)

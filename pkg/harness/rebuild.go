@@ -16,7 +16,8 @@ import (
 func Requests(events []trace.Event) ([]model.Request, error) {
 	var (
 		out      []model.Request
-		h        *history.History
+		h, plan  *history.History
+		tools    []model.Tool
 		response responseData
 	)
 	for _, e := range events {
@@ -32,13 +33,25 @@ func Requests(events []trace.Event) ([]model.Request, error) {
 				Tools  []model.Tool `json:"tools"`
 			}
 			if err = json.Unmarshal(e.Data, &d); err == nil {
-				h = history.New(d.System, d.Task, d.Tools)
+				h, tools = history.New(d.System, d.Task, d.Tools), d.Tools
+				plan = h
+			}
+		case KindStage:
+			var d struct{ Task, System string }
+			if err = json.Unmarshal(e.Data, &d); err == nil && d.System != "" {
+				h = history.New(d.System, d.Task, tools) // an agent stage has a history of its own
+			} else {
+				h = plan
 			}
 		case KindRequest:
 			var d struct {
 				MaxOutputTokens uint64 `json:"max_output_tokens"`
+				Planned         bool   `json:"planned"`
 			}
-			err = json.Unmarshal(e.Data, &d)
+			if err = json.Unmarshal(e.Data, &d); d.Planned {
+				h = plan
+				break // no model was asked
+			}
 			r := h.Request()
 			r.MaxOutputTokens = d.MaxOutputTokens
 			out = append(out, r)

@@ -1,0 +1,141 @@
+package harness_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"agent_node/pkg/harness"
+	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/policy"
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/workflow"
+)
+
+// stepsOf makes a plan of calls.
+func stepsOf(steps ...workflow.Step) *workflow.Plan { return &workflow.Plan{Steps: steps} }
+
+func stage(id, tool, args string, after ...string) workflow.Step {
+	return workflow.Step{ID: id, Tool: tool, Arguments: json.RawMessage(args), DependsOn: after}
+}
+
+func TestUnsoundPlansAreRefusedBeforeAnythingMoves(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan *workflow.Plan
+		want string
+	}{
+		"empty":           {stepsOf(), "empty"},
+		"self":            {stepsOf(stage("a", "wait", `{"seconds":0}`, "a")), "cycle"},
+		"cycle":           {stepsOf(stage("a", "wait", `{"seconds":0}`, "b"), stage("b", "wait", `{"seconds":0}`, "a")), "cycle"},
+		"unknown tool":    {stepsOf(stage("a", " wait", `{"seconds":0}`)), "unknown_tool"},
+		"unknown step":    {stepsOf(stage("a", "wait", `{"seconds":0}`, "z")), "unknown_dependency"},
+		"duplicate":       {stepsOf(stage("a", "wait", `{"seconds":0}`), stage("a", "wait", `{"seconds":0}`)), "duplicate_id"},
+		"arguments":       {stepsOf(stage("a", "wait", `{"seconds":"0"}`)), "invalid_arguments"},
+		"control":         {stepsOf(stage("a", "finish", `{"answer":"x"}`)), "not_a_stage"},
+		"bad criterion":   {&workflow.Plan{Steps: []workflow.Step{{ID: "a", Tool: "wait", Arguments: json.RawMessage(`{"seconds":0}`), Acceptance: []string{"nonsense"}}}}, "bad_criterion"},
+		"no description":  {stepsOf(workflow.Step{ID: "a"}), "not_a_stage"},
+		"thousand stages": {&workflow.Plan{Steps: make([]workflow.Step, 1000)}, "too_long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPlanWorld(t)
+			r := w.run(t, harness.Goal{Plan: c.plan})
+			if r.Reason != harness.ReasonBadRequest || !strings.Contains(r.Answer, c.want) {
+				t.Errorf("%s: %s", r.Reason, r.Answer)
+			}
+			if w.moved != 0 {
+				t.Errorf("%d skills ran", w.moved)
+			}
+		})
+	}
+}
+
+func TestAPlanIsExecutedByItsDependencies(t *testing.T) {
+	w := newPlanWorld(t)
+	r := w.run(t, harness.Goal{Plan: stepsOf(stage("c", "wait", `{"seconds":3}`, "a", "b"), stage("b", "wait", `{"seconds":2}`, "a"), stage("a", "wait", `{"seconds":1}`))})
+	if r.Outcome != harness.Done || strings.Join(w.order, " ") != "1 2 3" {
+		t.Errorf("%s %s: %v", r.Reason, r.Answer, w.order)
+	}
+	if r.Usage.Steps != 3 || r.Usage.ToolCalls != 3 {
+		t.Errorf("usage %+v, wanted a step and a call a stage", r.Usage)
+	}
+}
+
+func TestAGateStopsThePlan(t *testing.T) {
+	w := newPlanWorld(t)
+	p := stepsOf(stage("a", "wait", `{"seconds":1}`), stage("b", "wait", `{"seconds":2}`, "a"))
+	p.Steps[0].Acceptance = []string{"holds(no)"}
+	r := w.run(t, harness.Goal{Plan: p})
+	if r.Reason != harness.ReasonUnverified || !strings.Contains(r.Answer, "gate of stage a") || len(w.order) != 1 {
+		t.Errorf("%s %s: %v", r.Reason, r.Answer, w.order)
+	}
+	if len(r.UnmetGoals) == 0 {
+		t.Error("no unmet goal is named")
+	}
+}
+
+func TestAFailedStageIsNamed(t *testing.T) {
+	w := newPlanWorld(t)
+	r := w.run(t, harness.Goal{Plan: stepsOf(stage("first", "wait", `{"seconds":-1}`), stage("second", "wait", `{"seconds":2}`, "first"))})
+	if r.Outcome != harness.Failed || !strings.Contains(r.Answer, "stage first failed") || len(w.order) != 0 {
+		t.Errorf("%s %s: %v", r.Reason, r.Answer, w.order)
+	}
+}
+
+func TestAnAgentStageHasAShareOfTheBudget(t *testing.T) {
+	w := newPlanWorld(t)
+	p := stepsOf(workflow.Step{ID: "think", Description: "wait one second"}, stage("b", "wait", `{"seconds":2}`, "think"))
+	r := w.run(t, harness.Goal{Plan: p})
+	if r.Outcome != harness.Done || strings.Join(w.order, " ") != "1 2" {
+		t.Errorf("%s %s: %v", r.Reason, r.Answer, w.order)
+	}
+}
+
+// planWorld is a tool that waits (and counts), and a check that says what it is told.
+type planWorld struct {
+	moved int
+	order []string
+	h     *harness.Harness
+}
+
+func newPlanWorld(t *testing.T) *planWorld {
+	t.Helper()
+	w := &planWorld{}
+	wait := &fake{
+		spec: tool.Spec{Name: "wait", Class: tool.Skill, Validated: true, Parameters: object(`"seconds":{"type":"number"}`, "seconds")},
+		do: func(_ context.Context, c tool.Call) tool.Result {
+			var a struct{ Seconds float64 }
+			if err := json.Unmarshal(c.Arguments, &a); err != nil || a.Seconds < 0 {
+				return tool.Result{ErrorKind: tool.GeometryRefused, Content: "rule range: seconds"}
+			}
+			w.moved++
+			w.order = append(w.order, fmt.Sprint(a.Seconds))
+			return tool.Result{OK: true, Content: "{}", Postconditions: []string{"holds(yes)"}}
+		},
+	}
+	holds := &fake{
+		spec: tool.Spec{Name: "holds", Class: tool.Verify, Parameters: object(`"what":{"type":"string"}`, "what")},
+		do: func(_ context.Context, c tool.Call) tool.Result {
+			return tool.Result{OK: true, Content: "{}", Passed: strings.Contains(string(c.Arguments), "yes")}
+		},
+	}
+	table, err := tool.NewTable(wait, holds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &answers{list: []model.Response{calls(call("wait", `{"seconds":1}`)), finish("waited")}}
+	w.h, err = harness.New(harness.Config{
+		Model: m, Tools: table, Policy: policy.Policy{Classes: map[tool.Class]policy.Permission{tool.Skill: policy.Allow}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *planWorld) run(t *testing.T, g harness.Goal) harness.Result {
+	t.Helper()
+	g.Session = "plan"
+	return w.h.Run(t.Context(), g, nil)
+}
