@@ -13,6 +13,7 @@ import (
 // types are the message types of the contract, looked up once.
 type types struct {
 	step, verification, actuator, finding, toolInfo *ros.Type
+	plan, planStep                                  *ros.Type
 	state, approval, trace                          *ros.Type
 	result, feedback                                *ros.Type
 }
@@ -22,6 +23,7 @@ func lookUp(source ros.TypeSource) (*types, error) {
 	for name, into := range map[string]**ros.Type{
 		"Step": &t.step, "Verification": &t.verification, "ActuatorState": &t.actuator, "Finding": &t.finding,
 		"ToolInfo": &t.toolInfo, "AgentState": &t.state, "ApprovalRequest": &t.approval, "TraceEvent": &t.trace,
+		"Plan": &t.plan, "PlanStep": &t.planStep,
 	} {
 		got, err := source.Message("agent_msgs/msg/" + name)
 		if err != nil {

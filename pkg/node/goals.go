@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"agent_node/pkg/harness"
@@ -170,7 +171,10 @@ func (n *Node) unbegun(ctx context.Context, h *action.Handle) harness.Result {
 		UnmetGoals: texts(h.Goal(), "success_criteria"), RestMeasured: true,
 	}
 	if len(r.UnmetGoals) == 0 {
-		r.UnmetGoals = []string{h.Goal().Str("task")}
+		r.UnmetGoals = texts(h.Goal(), "plan.success_criteria")
+	}
+	if len(r.UnmetGoals) == 0 {
+		r.UnmetGoals = []string{taskOf(h.Goal())}
 	}
 	return r
 }
@@ -200,7 +204,7 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 		return r
 	}
 	g := harness.Goal{
-		Session: h.ID().String(), Task: m.Str("task"), Criteria: texts(m, "success_criteria"),
+		Session: h.ID().String(), Task: m.Str("task"), Plan: planOf(m.Msg("plan")), Criteria: texts(m, "success_criteria"),
 		Budget: budgetOf(m.Msg("budget")), AllowedTools: texts(m, "allowed_tools"), DryRun: m.Bool("dry_run"),
 	}
 	if d := m.Stamp("deadline"); !d.IsZero() {
@@ -210,17 +214,14 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 	if w == nil {
 		return refusal(harness.ReasonShutdown, "the node is not configured")
 	}
-	o := newObserver(n, h, w, g)
+	o := newObserver(n, h, w, g.Session, taskOf(m))
 	defer o.close()
 	n.log.Info("goal begins", "goal", g.Session, "task", g.Task)
 	return w.harness.Run(ctx, g, o)
 }
 
-// badGoal refuses what is no request: neither task nor plan, a negative deadline.
+// badGoal refuses what is no request, as far as messages can say it: a negative deadline. The harness refuses the rest.
 func (n *Node) badGoal(m *ros.Message) (harness.Result, bool) {
-	if steps := m.Msgs("plan.steps"); len(steps) > 0 {
-		return refusal(harness.ReasonBadRequest, "this node does not execute plans: send the task instead"), true
-	}
 	if m.Stamp("deadline") < 0 {
 		return refusal(harness.ReasonBadRequest, fmt.Sprintf("deadline is %d ns, must not be negative", m.Stamp("deadline"))), true
 	}
@@ -228,6 +229,19 @@ func (n *Node) badGoal(m *ros.Message) (harness.Result, bool) {
 		return refusal(harness.ReasonBadRequest, fmt.Sprintf("client_timeout is %v, must not be negative", d)), true
 	}
 	return harness.Result{}, false
+}
+
+// taskOf a goal in words: its own, else its plan's.
+func taskOf(m *ros.Message) string {
+	for _, path := range []string{"task", "plan.task"} {
+		if text := m.Str(path); strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	if len(m.Msgs("plan.steps")) > 0 {
+		return "the plan is executed"
+	}
+	return "no task was given"
 }
 
 func refusal(reason harness.Reason, answer string) harness.Result {

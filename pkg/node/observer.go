@@ -11,10 +11,9 @@ import (
 // observer turns a session's progress into feedback and ~/state: at every transition, and at the
 // feedback rate while something moves.
 type observer struct {
-	n    *Node
-	h    *action.Handle
-	w    *work
-	goal harness.Goal
+	n *Node
+	h *action.Handle
+	w *work
 
 	mu   sync.Mutex
 	last harness.Progress
@@ -22,9 +21,9 @@ type observer struct {
 	done chan struct{}
 }
 
-func newObserver(n *Node, h *action.Handle, w *work, g harness.Goal) *observer {
-	o := &observer{n: n, h: h, w: w, goal: g, stop: make(chan struct{}), done: make(chan struct{})}
-	n.setSession(g.Session, g.Task)
+func newObserver(n *Node, h *action.Handle, w *work, session, task string) *observer {
+	o := &observer{n: n, h: h, w: w, stop: make(chan struct{}), done: make(chan struct{})}
+	n.setSession(session, task)
 	go o.beat()
 	return o
 }
