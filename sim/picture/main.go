@@ -3,6 +3,7 @@
 //	go run ./sim/picture -run FILE -o out.svg        a run recorded with the parameter sim.record
 //	go run ./sim/picture -to kitchen,office -o out.svg   a drive of its own, without ROS
 //	go run ./sim/picture -o out.svg                  the world alone
+//	go run ./sim/picture -urdf -o out.svg            the robot: its links' shapes, joints and limits
 package main
 
 import (
@@ -33,6 +34,7 @@ func run(args []string, stdout io.Writer) (err error) {
 	to := flags.String("to", "", "places to drive to from the dock, with commas between them")
 	seed := flags.Uint64("seed", 1, "seed of the drive")
 	title := flags.String("title", "", "title of the picture")
+	urdf := flags.Bool("urdf", false, "the robot itself, as its URDF has it")
 	output := flags.String("o", "", "file to write; standard output without it")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -43,8 +45,8 @@ func run(args []string, stdout io.Writer) (err error) {
 	w := world.Default()
 	var samples []plot.Sample
 	switch {
-	case *file != "" && *to != "":
-		return errors.New("-run and -to exclude each other")
+	case count(*file != "", *to != "", *urdf) > 1:
+		return errors.New("-run, -to and -urdf exclude each other")
 	case *file != "":
 		samples, err = read(*file)
 	case *to != "":
@@ -62,7 +64,22 @@ func run(args []string, stdout io.Writer) (err error) {
 		defer func() { err = errors.Join(err, f.Close()) }()
 		out = f
 	}
+	if *urdf {
+		return plot.Body(out, w, overTable)
+	}
 	return plot.SVG(out, w, samples, plot.Options{Title: *title})
+}
+
+// overTable has the tool, pointing down, on an object half a metre ahead.
+var overTable = world.Posture{Arm: [world.Joints]float64{-0.1150, -0.9554, 1.2202, -1.8355, -1.5708, 1.4558}, Width: 0.05}
+
+func count(all ...bool) (n int) {
+	for _, v := range all {
+		if v {
+			n++
+		}
+	}
+	return n
 }
 
 func read(name string) ([]plot.Sample, error) {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"agent_node/sim/world"
 )
 
 func TestPictureOfADriveOfItsOwn(t *testing.T) {
@@ -36,8 +38,23 @@ func TestPictureOfARecordedRun(t *testing.T) {
 	}
 }
 
+func TestPictureOfTheRobot(t *testing.T) {
+	var out bytes.Buffer
+	if err := run([]string{"-urdf"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "wrist_3_joint") {
+		t.Errorf("%.200s", out.String())
+	}
+	w := world.Default()
+	tool := w.Body.Frames(w.Positions(overTable))[w.Body.Index(world.LinkTool)]
+	if tool.P.Sub(world.Vec{X: 0.55, Z: 0.425}).Norm() > 0.002 || tool.R.Column(2).Z > -0.999 {
+		t.Errorf("over the table the tool is at %+v", tool)
+	}
+}
+
 func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
-	for _, args := range [][]string{{"-to", "garage"}, {"-run", "/no/such/file"}, {"-run", "a", "-to", "kitchen"}, {"extra"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-to", "garage"}, {"-run", "/no/such/file"}, {"-run", "a", "-to", "kitchen"}, {"-urdf", "-to", "kitchen"}, {"extra"}, {"-nonsense"}} {
 		if err := run(args, &bytes.Buffer{}); err == nil {
 			t.Errorf("%v is drawn", args)
 		}

@@ -24,6 +24,7 @@ func (c *canvas) path(run []Sample, every float64) {
 	c.add(`<path d="%s" fill="none" stroke="%s" stroke-width="3.6" stroke-linejoin="round" stroke-linecap="round"/>`, d.String(), route)
 	c.marks(run, every)
 	c.robot(run[len(run)-1])
+	c.arm(run)
 }
 
 // thin leaves out samples that are no new point on paper.

@@ -14,6 +14,19 @@ type Sample struct {
 	X   float64 `json:"x"`   // m
 	Y   float64 `json:"y"`   // m
 	Yaw float64 `json:"yaw"` // rad
+	// Arm are the arm's joint positions in rad, Width is the gripper's opening in m; nothing if the arm stands as in the sample before.
+	Arm   []float64 `json:"arm,omitempty"`
+	Width float64   `json:"width,omitempty"`
+	// Objects are those that moved since the sample before, and in the first one all of them.
+	Objects []Thing `json:"objects,omitempty"`
+}
+
+// Thing is where an object truly was, in map.
+type Thing struct {
+	Name string  `json:"name"`
+	X    float64 `json:"x"` // m
+	Y    float64 `json:"y"` // m
+	Z    float64 `json:"z"` // m
 }
 
 // Read reads a recorded run: JSON lines, one sample in each. A cut-off last line is

@@ -63,13 +63,17 @@ func SVG(out io.Writer, w *world.World, run []Sample, o Options) error {
 	for _, p := range w.Places {
 		c.place(p)
 	}
-	for _, obj := range w.Objects {
-		c.object(obj)
+	things := lying(w, run)
+	for i := range things {
+		things[i].way(c)
 	}
 	if len(run) > 0 {
 		c.path(run, o.Marks)
 	}
-	c.names()
+	for _, t := range things {
+		c.object(t.end())
+	}
+	c.names(things)
 	c.foot(run, o)
 	c.add(`</svg>`)
 	_, err := io.WriteString(out, c.text.String())
@@ -153,11 +157,12 @@ func (c *canvas) rim(b world.Box) {
 }
 
 // names writes the names of places and objects.
-func (c *canvas) names() {
+func (c *canvas) names(things []thing) {
 	for _, p := range c.w.Places {
 		c.beside(c.x(p.Pose.X), c.y(p.Pose.Y), c.w.Robot.Radius*scale, 17, pin, "600", p.Name)
 	}
-	for _, o := range c.w.Objects {
+	for _, t := range things {
+		o := t.end()
 		c.beside(c.x(o.X), c.y(o.Y), o.Size*scale, 12, ink, "400", o.Name)
 	}
 }
@@ -174,12 +179,7 @@ func (c *canvas) place(p world.Place) {
 }
 
 func (c *canvas) object(o world.Object) {
-	colour := faint
-	for word, v := range objectColours {
-		if strings.HasPrefix(o.Name, word) {
-			colour = v
-		}
-	}
+	colour := colourOf(o)
 	x, y := c.x(o.X), c.y(o.Y)
 	// Twice their size: at true scale nobody would see them.
 	half := o.Size * scale

@@ -416,12 +416,26 @@ func TestARunIsRecorded(t *testing.T) {
 		drive := r.velocity()
 		drive(0.4, 0)
 		r.wait(2 * time.Second)
+		r.set("sim.object.red_cube", []float64{1.4, 2.0})
+		r.wait(time.Second)
 	})
 	run, err := plot.Read(&record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(run) < 19 || run[len(run)-1].X <= run[0].X {
+	if len(run) < 29 || run[len(run)-1].X <= run[0].X {
 		t.Errorf("%d samples, from %+v to %+v", len(run), run[0], run[len(run)-1])
+	}
+	told := 0
+	for _, s := range run[1:] {
+		told += len(s.Objects)
+		for _, o := range s.Objects {
+			if o.Name != "red cube" || o.X != 1.4 || o.Y != 2.0 {
+				t.Errorf("%+v", o)
+			}
+		}
+	}
+	if len(run[0].Objects) != 3 || len(run[0].Arm) != 6 || told != 1 {
+		t.Errorf("the first sample is %+v, later %d objects are told of", run[0], told)
 	}
 }
