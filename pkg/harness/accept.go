@@ -187,7 +187,12 @@ func (s *session) verifyAll(rest time.Time, answer string, evidence []string) (f
 			found = append(found, Verification{Criterion: c.Text, Evidence: "not asked, since something else failed"})
 			continue
 		}
-		found = append(found, k.judge(c))
+		v := k.judge(c)
+		if first, held := s.claims.heldBehind(c.Text); held && k.blind && len(s.criteria) == 0 {
+			first.Evidence = fmt.Sprintf("held at rest behind its skill: %s; it cannot be seen again from here (%s)", first.Evidence, v.Evidence)
+			v = first
+		}
+		found = append(found, v)
 	}
 	for n, i := range people {
 		open := people[n:]
@@ -214,6 +219,8 @@ type checker struct {
 	s    *session
 	rest time.Time
 	read map[string]tool.Result
+	// blind: the last criterion could not be judged from here and now (its source has nothing fresh); it was not found to fail.
+	blind bool
 }
 
 func (s *session) checker(rest time.Time) *checker {
@@ -223,9 +230,11 @@ func (s *session) checker(rest time.Time) *checker {
 // judge one criterion by its tools, and record the verdict.
 func (k *checker) judge(c criteria.Criterion) Verification {
 	v := Verification{Criterion: c.Text}
+	k.blind = false
 	switch c.Kind {
 	case criteria.ByTool:
 		r := k.call(c.Tool, c.Arguments)
+		k.blind = !r.OK && r.ErrorKind == tool.StaleState
 		v.Passed = r.OK && r.Passed
 		v.Evidence = r.Content
 		if !r.OK {

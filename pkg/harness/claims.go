@@ -13,6 +13,8 @@ import (
 //   - Postconditions are checked at rest right behind their skill.
 //   - They are checked again at the end, unless later skills, whose own postconditions were verified, moved every
 //     actuator of the skill (for a skill without actuators: unless any such skill ran later). Then the first check stands.
+//   - Where a verify tool cannot judge again (stale_state: nothing fresh to judge by, such as an object out of sight), the first
+//     check stands, too: it was made at rest behind the skill, and nothing has been found against it since.
 //   - A skill that ran and failed leaves its postconditions to be met; where it names none, the failure itself stands
 //     against the goal until the same call succeeds.
 type claims struct {
@@ -100,4 +102,16 @@ func (k *claims) pending(declared []criteria.Criterion) (set []criteria.Criterio
 		}
 	}
 	return set, settled
+}
+
+// heldBehind is the check of a postcondition that held right behind its skill.
+func (k *claims) heldBehind(text string) (Verification, bool) {
+	for _, c := range k.active {
+		for _, v := range c.found {
+			if v.Criterion == text && v.Passed {
+				return v, true
+			}
+		}
+	}
+	return Verification{}, false
 }

@@ -29,6 +29,7 @@ const (
 const (
 	KindVerification Kind = "verification" // one criterion was checked
 	KindStage        Kind = "stage"        // a plan's stage begins
+	KindPlan         Kind = "plan"         // a decomposition's plan with what is predicted of its steps
 	KindNote         Kind = "note"         // words of the harness to the model
 	KindModel        Kind = "model"        // a model adapter's retries and the like
 	KindWhole        Kind = "whole"        // the uncut content of an observation that was cut

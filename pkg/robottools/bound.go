@@ -24,6 +24,7 @@ type bound struct {
 	where    []named
 	requires []named
 	result   *expression
+	fresh    *expression
 	pass     *expression
 	post     *expression
 }
@@ -84,6 +85,7 @@ func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
 		where:    c.all("where", def.Where),
 		requires: c.all("requires", def.Requires),
 		result:   c.one("result", def.Result),
+		fresh:    c.one("fresh", def.Fresh),
 		pass:     c.one("pass", def.Pass),
 		post:     c.one("postconditions", def.Postconditions),
 	}

@@ -175,6 +175,7 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 	}
 	one := func(path, text string) { p.checkCEL(join(at, path), text, names, add) }
 	one("result", t.Result)
+	one("fresh", t.Fresh)
 	one("pass", t.Pass)
 	one("postconditions", t.Postconditions)
 	each(join(at, "requires"), t.Requires)

@@ -211,6 +211,8 @@ type Tool struct {
 	Where Exprs `json:"where"`
 	// Result is CEL over the observation: what the model sees. Empty: the whole observation.
 	Result string `json:"result"`
+	// Fresh is CEL: where it is false, nothing that the tool could judge or tell by is seen now (stale_state).
+	Fresh string `json:"fresh"`
 	// Pass is CEL, a verify tool's verdict.
 	Pass string `json:"pass"`
 	// Requires are CEL conditions on arguments and state, checked before anything is sent: message -> expression.

@@ -33,6 +33,16 @@ func (t *readTool) Call(ctx context.Context, call tool.Call) tool.Result {
 	if err := t.evalWhere(s); err != nil {
 		return *t.fail(tool.Failed, "%v", err)
 	}
+	if t.fresh != nil {
+		ok, err := t.fresh.bool(s)
+		if err != nil {
+			return *t.fail(tool.Failed, "fresh: %v", err)
+		}
+		if !ok {
+			seen := t.observation(s, whole)
+			return *t.fail(tool.StaleState, "nothing fresh to judge by (%s): %s", t.fresh.text, seen.Content)
+		}
+	}
 	return t.observation(s, whole)
 }
 
