@@ -50,8 +50,8 @@ class Program:
             try:
                 said = self.said.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                raise AssertionError(f"the program did not say {fields}; it said {self.skipped}") from None
-            assert said is not None, f"the program ended and did not say {fields}; it said {self.skipped}"
+                raise AssertionError(f"the program did not say {fields}; it said {self.skipped[-9:]}") from None
+            assert said is not None, f"the program ended and did not say {fields}; it said {self.skipped[-9:]}"
             if all(said.get(k) == v for k, v in fields.items()):
                 return said
             self.skipped.append(said)
@@ -64,7 +64,7 @@ class Program:
                 if said.get("key") == key and said["event"] in ("outcome", "error"):
                     return said, [s for s in self.skipped if s.get("key") == key]
             said = self.said.get(timeout=max(0.0, deadline - time.monotonic()))
-            assert said is not None, f"the program ended; it said {self.skipped}"
+            assert said is not None, f"the program ended; it said {self.skipped[-9:]}"
             self.skipped.append(said)
 
     def stop(self, how=signal.SIGTERM):
@@ -77,10 +77,18 @@ class Program:
         assert self.process.wait(WITHIN) == 0
 
     def kill(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
+        self.process.kill()
+        self.end()
+
+    def end(self):
+        """End it gently where it still runs: Fast DDS does not take it well when peers are killed."""
         self.process.stdin.close()
+        self.process.terminate()
+        try:
+            self.process.wait(WITHIN)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
 
 
 @pytest.fixture(scope="session")
@@ -93,7 +101,7 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def program(built):
-    """A factory of running programs; what still runs at the test's end is killed."""
+    """A factory of running programs; what still runs at the test's end is ended."""
     running = []
 
     def start(name, *arguments):
@@ -102,7 +110,7 @@ def program(built):
 
     yield start
     for p in running:
-        p.kill()
+        p.end()
 
 
 class Spinner:
@@ -114,6 +122,7 @@ class Spinner:
         self.executor = MultiThreadedExecutor(num_threads=4, context=self.context)
         self.thread = threading.Thread(target=self._spin, daemon=True)
         self.nodes = []
+        self.at_close = []  # destroying a node leaves its action servers and clients in sight of others
         self.running = True
         self.thread.start()
 
@@ -131,6 +140,8 @@ class Spinner:
         self.running = False
         self.executor.wake()
         self.thread.join(WITHIN)
+        for destroy in self.at_close:
+            destroy()
         for node in self.nodes:
             node.destroy_node()
         self.executor.shutdown()

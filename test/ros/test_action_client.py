@@ -8,7 +8,6 @@ import pytest
 from action_msgs.msg import GoalStatus
 from conftest import eventually
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.callback_groups import ReentrantCallbackGroup
 from test_msgs.action import Fibonacci
 
 EXECUTING, CANCELING = GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING
@@ -24,9 +23,14 @@ class Server:
         self.refuse_cancel = False
         self.cancels, self.goals = [], []
         self.server = ActionServer(
-            self.node, Fibonacci, "fibonacci", self.execute, goal_callback=self.judge,
-            cancel_callback=self.on_cancel, callback_group=ReentrantCallbackGroup(),
-        )  # fmt: skip
+            self.node, Fibonacci, "fibonacci", self.execute, goal_callback=self.judge, cancel_callback=self.on_cancel
+        )
+        spinner.at_close.append(self.destroy)
+
+    def destroy(self):
+        if self.server is not None:
+            self.server.destroy()
+            self.server = None
 
     def judge(self, goal):
         self.goals.append(goal.order)
@@ -143,14 +147,14 @@ def test_goal_given_up_before_acceptance_is_canceled(client, server):
 def test_server_that_vanishes_is_noticed(client, server):
     client.tell(do="send", key="a", order=100)
     client.expect(event="status", status=EXECUTING)
-    server.server.destroy()
+    server.destroy()
     assert client.outcome("a")[0]["error"] == "server_lost"
 
 
 def test_server_that_restarts_has_forgotten_the_goal(client, server, spinner):
     client.tell(do="send", key="a", order=100)
     client.expect(event="status", status=EXECUTING)
-    server.server.destroy()
+    server.destroy()
     Server(spinner, "py_server_again")
     assert client.outcome("a")[0]["error"] in ("forgotten", "server_lost")
 

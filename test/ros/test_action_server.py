@@ -35,6 +35,7 @@ class Rig:
             self.node, Fibonacci, "fibonacci",
             goal_service_qos_profile=QoSProfile(depth=100), result_service_qos_profile=QoSProfile(depth=100),
         )  # fmt: skip
+        spinner.at_close.append(self.client.destroy)
         self.cancels = self.node.create_client(CancelGoal, "fibonacci/_action/cancel_goal", **deep)
         self.results = self.node.create_client(Fibonacci.Impl.GetResultService, "fibonacci/_action/get_result", **deep)
         self.goals = self.node.create_client(Fibonacci.Impl.SendGoalService, "fibonacci/_action/send_goal", **deep)

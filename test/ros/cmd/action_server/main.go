@@ -1,7 +1,7 @@
 //go:build ros2
 
 // Program action_server serves the action /fibonacci for tests. The goal's order says what to do; see
-// the constants. SIGTERM closes the server and the node.
+// the constants. SIGTERM, SIGINT or the end of stdin closes the server and the node.
 package main
 
 import (
@@ -29,7 +29,6 @@ const tick = 20 * time.Millisecond
 func main() {
 	timeout := flag.Duration("result-timeout", 0, "how long results are kept")
 	flag.Parse()
-	stopped := peer.Stopped()
 	node := peer.Node("go_server", "", nil)
 	server, err := action.NewServer(node, action.ServerConfig{
 		Name: "fibonacci", Type: "test_msgs/action/Fibonacci", ResultTimeout: *timeout,
@@ -41,7 +40,7 @@ func main() {
 		peer.Fail(err)
 	}
 	peer.Say(map[string]any{"event": "ready"})
-	<-stopped
+	peer.Commands(func(struct{}) {})
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := server.Close(ctx); err != nil {

@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -48,33 +47,31 @@ func Node(name, namespace string, log *slog.Logger) *ros2.Node {
 	return n
 }
 
-// Stopped is closed at SIGTERM or SIGINT.
-func Stopped() <-chan struct{} {
+// Commands reads JSON objects from stdin, one a line, until it ends or the process is asked to end
+// by SIGTERM or SIGINT.
+func Commands[T any](do func(T)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	stopped := make(chan struct{})
+	lines := make(chan []byte)
 	go func() {
-		<-signals
-		close(stopped)
+		defer close(lines)
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			lines <- append([]byte(nil), in.Bytes()...)
+		}
 	}()
-	return stopped
-}
-
-// Commands reads JSON objects from stdin, one a line, until it ends.
-func Commands[T any](do func(T)) {
-	in := bufio.NewReader(os.Stdin)
 	for {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF {
+		select {
+		case <-signals:
 			return
+		case line, ok := <-lines:
+			if !ok {
+				return
+			}
+			var c T
+			if err := json.Unmarshal(line, &c); err != nil {
+				Fail(fmt.Errorf("command %q: %w", line, err))
+			}
+			do(c)
 		}
-		if err != nil {
-			Fail(err)
-		}
-		var c T
-		if err := json.Unmarshal(line, &c); err != nil {
-			Fail(fmt.Errorf("command %q: %w", line, err))
-		}
-		do(c)
 	}
 }
