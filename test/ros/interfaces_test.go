@@ -101,7 +101,7 @@ func decoded(t *testing.T, typ *ros.Type, data json.RawMessage) *ros.Message {
 // randomSamples of each type; PROOF asks for more.
 func randomSamples() int {
 	if os.Getenv("PROOF") != "" {
-		return 1000
+		return 300
 	}
 	return 12
 }

@@ -37,5 +37,8 @@
 // A subscription has a goroutine that takes and decodes, a bounded queue of its QoS depth that
 // drops the oldest, and a goroutine that runs its callback. A service's requests run in
 // goroutines of their own. An entity's C handle is only used under its lock and ends
-// before its node, the node before its context.
+// before its node, the node before its context. Making and ending happen one at a time in the
+// process, because Fast DDS 2.14 does not stand it otherwise (node.go).
+//
+// A subscription's Publisher ids, [ros.Publisher.ID] and the graph's are one: the middleware's gid in hex.
 package ros2
