@@ -3,13 +3,14 @@
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 from . import distribution, environment, overlay, wheels
-from .progress import SetupError, Stage, digest, run, say, write_atomically
+from .progress import COMMANDS, SetupError, Stage, digest, run, say, write_atomically
 
 
 def main(root: Path) -> None:
@@ -86,7 +87,15 @@ def _test_tools(root: Path, ros: distribution.Distribution) -> tuple[Path, bool]
     return folder / "bin", True
 
 
+def _interrupted(_number, _frame) -> None:
+    """Ends the commands that run; those who wait for them then see that they were interrupted."""
+    COMMANDS.stop()
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupted)
     try:
         main(Path(sys.argv[1]))
     except SetupError as error:

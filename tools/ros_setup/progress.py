@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -42,15 +43,51 @@ class Stage:
             say(f"{self.text}: done in {time.monotonic() - self.began:.0f} s")
 
 
+class Commands:
+    """The commands that are running, so that an interrupt can end them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.running: set[subprocess.Popen] = set()
+        self.stopped = False
+
+    def start(self, command: list, **how) -> subprocess.Popen:
+        with self.lock:
+            if self.stopped:
+                raise SetupError("interrupted")
+            # A group of its own: ended with all that it has started.
+            child = subprocess.Popen([str(c) for c in command], start_new_session=True, **how)
+            self.running.add(child)
+            return child
+
+    def wait(self, child: subprocess.Popen) -> int:
+        code = child.wait()
+        with self.lock:
+            self.running.discard(child)
+        return code
+
+    def stop(self) -> None:
+        """Ends what runs, and lets nothing begin."""
+        with self.lock:
+            self.stopped = True
+            for child in self.running:
+                if child.poll() is None:
+                    os.killpg(child.pid, signal.SIGTERM)
+
+
+COMMANDS = Commands()
+
+
 def run(command: list, log: Path, env: dict | None = None, cwd: Path | None = None) -> None:
     """Runs command, its output appended to log; raises SetupError with the output's end."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "ab") as out:
         out.write(f"\n$ {' '.join(map(str, command))}\n".encode())
         out.flush()
-        code = subprocess.run(
-            [str(c) for c in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env, cwd=cwd
-        ).returncode
+        child = COMMANDS.start(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env, cwd=cwd)
+        code = COMMANDS.wait(child)
+    if COMMANDS.stopped:
+        raise SetupError("interrupted")
     if code != 0:
         tail = log.read_text(errors="replace").splitlines()[-25:]
         sys.stderr.write("\n".join(tail) + "\n")

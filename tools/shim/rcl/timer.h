@@ -1,6 +1,6 @@
 /* Found before the distribution's rcl/timer.h where that no longer has rcl_timer_init (Kilted and
- * later), which rclgo calls. rcl_timer_init2 with autostart does the same. A function, because cgo
- * does not see macros with arguments. */
+ * later), which rclgo calls. rcl_timer_init2 with autostart does the same. A function, since cgo
+ * sees no macros that take arguments. */
 #ifndef AGENT_NODE_SHIM_RCL_TIMER_H_
 #define AGENT_NODE_SHIM_RCL_TIMER_H_
 
