@@ -152,7 +152,7 @@ func (s *Scene) clearance(r *room, i int, left float64) float64 {
 		}
 	}
 	// Far apart, the quick bound is good enough for the whole rest, or for a long step.
-	if room := quick - bar; room > r.speed[i]*left || room > 0.15 {
+	if room := quick - bar; room > 2*Resolution && (room > r.speed[i]*left || room > 0.15) {
 		return room
 	}
 	// A distance that is a little too small makes a step a little shorter, and is found much faster.

@@ -112,6 +112,9 @@ func (s *Scene) newRoom() *room {
 // Robot of the scene.
 func (s *Scene) Robot() *Robot { return s.robot }
 
+// Grace is by how much a pair may fall short of its margin where a motion begins, m.
+func (s *Scene) Grace() float64 { return s.grace }
+
 // Joints that move, in the order of configurations, with the limits of the description. The slice is a copy.
 func (s *Scene) Joints() []limits.Joint { return slices.Clone(s.joints) }
 

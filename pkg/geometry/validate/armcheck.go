@@ -16,6 +16,9 @@ import (
 // joints judges a trajectory from the measured state to its end: its form, its limits at the points and between them, and everything that the arm and what it
 // holds could touch on the way.
 func (w *World) joints(c JointTrajectory) Report {
+	if w == nil {
+		w = &World{}
+	}
 	r := w.jointFindings(c)
 	if len(r.Findings) > 0 {
 		r.Nearest = w.slower(c, r)

@@ -7,6 +7,9 @@ import (
 
 // gripper judges a position and an effort against the gripper's ends.
 func (w *World) gripper(c GripperCommand) Report {
+	if w == nil {
+		w = &World{}
+	}
 	var r Report
 	g := w.Gripper
 	if err := g.Check(); err != nil {
