@@ -54,22 +54,38 @@ def test_parameters(program, spinner):
         (e.node, p.name, p.value.double_value) for e in events for p in e.changed_parameters if p.name == "speed.max"
     ] == [(ROBOT, "speed.max", 0.5)])  # fmt: skip
 
-    atomic = wait(client.set_parameters_atomically([Parameter("speed.max", value=2.0), Parameter("speed.count", value=0)]))
+    atomic = wait(
+        client.set_parameters_atomically([Parameter("speed.max", value=2.0), Parameter("speed.count", value=0)])
+    )
     assert not atomic.result.successful
     robot.tell(do="get", text="speed.max")
     assert robot.expect(event="value")["value"] == 0.5
     good = SetParametersAtomically.Request(
-        parameters=[Parameter("speed.max", value=2.0).to_parameter_msg(), Parameter("speed.count", value=6).to_parameter_msg()]
+        parameters=[
+            Parameter("speed.max", value=2.0).to_parameter_msg(),
+            Parameter("speed.count", value=6).to_parameter_msg(),
+        ]
     )
     assert call(node, SetParametersAtomically, ROBOT + "/set_parameters_atomically", good).result.successful
 
-    d = call(node, DescribeParameters, ROBOT + "/describe_parameters", DescribeParameters.Request(names=["speed.max", "name"]))
+    d = call(
+        node,
+        DescribeParameters,
+        ROBOT + "/describe_parameters",
+        DescribeParameters.Request(names=["speed.max", "name"]),
+    )
     speed, name = d.descriptors
     r = speed.floating_point_range[0]
-    assert (speed.name, speed.type, speed.description) == ("speed.max", ParameterType.PARAMETER_DOUBLE, "Highest speed, m/s.")
+    assert (speed.name, speed.type, speed.description) == (
+        "speed.max",
+        ParameterType.PARAMETER_DOUBLE,
+        "Highest speed, m/s.",
+    )
     assert (r.from_value, r.to_value, r.step) == (0.0, 2.0, 0.25)
     assert name.read_only and name.additional_constraints == "a word" and not speed.read_only
-    types = call(node, GetParameterTypes, ROBOT + "/get_parameter_types", GetParameterTypes.Request(names=["any", "bytes"]))
+    types = call(
+        node, GetParameterTypes, ROBOT + "/get_parameter_types", GetParameterTypes.Request(names=["any", "bytes"])
+    )
     assert list(types.types) == [ParameterType.PARAMETER_INTEGER, ParameterType.PARAMETER_BYTE_ARRAY]
 
     robot.tell(do="dump")
@@ -174,7 +190,9 @@ def test_type_description_is_told_as_rclpy_tells_it(program, spinner):
         assert theirs.successful and ours.successful, ours.failure_reason
         assert ours.type_description == theirs.type_description
         # rcl leaves out the last line's end.
-        texts = [{(s.type_name, s.encoding, s.raw_file_contents.rstrip()) for s in a.type_sources} for a in (ours, theirs)]
+        texts = [
+            {(s.type_name, s.encoding, s.raw_file_contents.rstrip()) for s in a.type_sources} for a in (ours, theirs)
+        ]
         assert texts[0] == texts[1]
     wrong = call(node, GetTypeDescription, ROBOT + "/get_type_description",
                  GetTypeDescription.Request(type_name=name, type_hash="RIHS01_" + "0" * 64))  # fmt: skip

@@ -25,9 +25,17 @@ var states = []struct {
 	id    State
 	label string
 }{
-	{Unknown, "unknown"}, {Unconfigured, "unconfigured"}, {Inactive, "inactive"}, {Active, "active"}, {Finalized, "finalized"},
-	{Configuring, "configuring"}, {CleaningUp, "cleaningup"}, {ShuttingDown, "shuttingdown"}, {Activating, "activating"},
-	{Deactivating, "deactivating"}, {ErrorProcessing, "errorprocessing"},
+	{Unknown, "unknown"},
+	{Unconfigured, "unconfigured"},
+	{Inactive, "inactive"},
+	{Active, "active"},
+	{Finalized, "finalized"},
+	{Configuring, "configuring"},
+	{CleaningUp, "cleaningup"},
+	{ShuttingDown, "shuttingdown"},
+	{Activating, "activating"},
+	{Deactivating, "deactivating"},
+	{ErrorProcessing, "errorprocessing"},
 }
 
 // String is the state's label.

@@ -147,20 +147,28 @@ func TestSteps(t *testing.T) {
 		bad  []any
 	}{
 		{
-			param.Descriptor{Name: "f", Float: &param.FloatRange{From: 0, To: 1, Step: 0.1}}, 0.0,
-			[]any{0.1, 0.3, 0.7, 0.1 + 0.2, 1.0}, []any{0.05, 0.15, -0.1, 1.1, math.Inf(1), math.NaN()},
+			param.Descriptor{Name: "f", Float: &param.FloatRange{From: 0, To: 1, Step: 0.1}},
+			0.0,
+			[]any{0.1, 0.3, 0.7, 0.1 + 0.2, 1.0},
+			[]any{0.05, 0.15, -0.1, 1.1, math.Inf(1), math.NaN()},
 		},
 		{
-			param.Descriptor{Name: "odd end", Float: &param.FloatRange{From: 0, To: 0.95, Step: 0.1}}, 0.0,
-			[]any{0.95, 0.9}, []any{0.85},
+			param.Descriptor{Name: "odd end", Float: &param.FloatRange{From: 0, To: 0.95, Step: 0.1}},
+			0.0,
+			[]any{0.95, 0.9},
+			[]any{0.85},
 		},
 		{
-			param.Descriptor{Name: "i", Int: &param.IntRange{From: -1, To: 10, Step: 3}}, -1,
-			[]any{2, 5, 8, 10}, []any{0, 9, 11, -4},
+			param.Descriptor{Name: "i", Int: &param.IntRange{From: -1, To: 10, Step: 3}},
+			-1,
+			[]any{2, 5, 8, 10},
+			[]any{0, 9, 11, -4},
 		},
 		{
-			param.Descriptor{Name: "wide", Int: &param.IntRange{From: math.MinInt64, To: math.MaxInt64, Step: 2}}, math.MinInt64,
-			[]any{math.MaxInt64 - 1, math.MaxInt64, 0}, []any{1, -1},
+			param.Descriptor{Name: "wide", Int: &param.IntRange{From: math.MinInt64, To: math.MaxInt64, Step: 2}},
+			math.MinInt64,
+			[]any{math.MaxInt64 - 1, math.MaxInt64, 0},
+			[]any{1, -1},
 		},
 	} {
 		x.d.Name = strings.ReplaceAll(x.d.Name, " ", "_")

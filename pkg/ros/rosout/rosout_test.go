@@ -92,8 +92,11 @@ func TestLevelsByLogger(t *testing.T) {
 		logger string
 		want   slog.Level
 	}{
-		{"robot", slog.LevelWarn}, {"robot.guard", slog.LevelDebug}, {"robot.guard.base", slog.LevelDebug},
-		{"robot.guardian", slog.LevelWarn}, {"", slog.LevelWarn},
+		{"robot", slog.LevelWarn},
+		{"robot.guard", slog.LevelDebug},
+		{"robot.guard.base", slog.LevelDebug},
+		{"robot.guardian", slog.LevelWarn},
+		{"", slog.LevelWarn},
 	} {
 		if got := h.Level(x.logger); got != x.want {
 			t.Errorf("level of %q is %v, want %v", x.logger, got, x.want)

@@ -150,7 +150,7 @@ var cancelCases = []Case{
 		h.Execute()
 		var clients []*raw
 		for _, n := range []string{"c1", "c2", "c3", "c4"} {
-			clients = append(clients, newRaw(t, r.ctx, connect(t, n), r.at))
+			clients = append(clients, newRaw(r.ctx, t, connect(t, n), r.at))
 		}
 		codes := newLog[action.CancelCode]()
 		var wg sync.WaitGroup

@@ -19,7 +19,7 @@ type raw struct {
 	sendGoal, getResult, cancelGoal ros.Client
 }
 
-func newRaw(t *testing.T, ctx context.Context, node ros.Node, at *ros.ActionType) *raw {
+func newRaw(ctx context.Context, t *testing.T, node ros.Node, at *ros.ActionType) *raw {
 	t.Helper()
 	r := &raw{t: t, at: at}
 	for _, x := range []struct {

@@ -99,7 +99,7 @@ func newRig(t *testing.T, connect Connect, change func(*action.ServerConfig)) *r
 	if err := r.client.WaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
-	r.raw = newRaw(t, ctx, r.clientNode, r.at)
+	r.raw = newRaw(ctx, t, r.clientNode, r.at)
 	r.seen = observe(t, r.clientNode)
 	r.seen.waitMatched(ctx)
 	return r
