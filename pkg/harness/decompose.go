@@ -71,7 +71,7 @@ func (h *Harness) Decompose(ctx context.Context, q DecomposeRequest) DecomposeRe
 type decomposition struct {
 	*session
 	request  DecomposeRequest
-	form     *tool.Table // checks what propose_plan is called with
+	checks   *tool.Table // checks what propose_plan is called with
 	names    []string    // of the tools that a plan may call
 	shown    []model.Tool
 	maxSteps int
@@ -91,7 +91,7 @@ func (d *decomposition) run(ctx context.Context) DecomposeResult {
 		if e := d.begin(ctx, &release); e != nil {
 			return e
 		}
-		return d.rounds()
+		return d.ask()
 	}()
 	return d.finish(e)
 }
@@ -201,17 +201,17 @@ func (d *decomposition) offer() {
 		d.names = append(d.names, x.spec.Name)
 		d.shown = append(d.shown, x.seen)
 	}
-	form, err := tool.NewTable(proposal{})
+	checks, err := tool.NewTable(proposal{})
 	if err != nil {
 		panic(err) // its schema is a constant
 	}
-	d.form = form
+	d.checks = checks
 	s := proposal{}.Spec()
 	d.shown = append(d.shown, model.Tool{Name: s.Name, Description: s.Description, Class: tool.Control.String(), Parameters: s.Parameters})
 }
 
-// rounds asks until there is a sound plan.
-func (d *decomposition) rounds() *ending {
+// ask until there is a sound plan.
+func (d *decomposition) ask() *ending {
 	for range planRounds {
 		if e := d.assemble(); e != nil {
 			return e
@@ -343,7 +343,7 @@ func (d *decomposition) observe(c model.Call, index int, kind tool.ErrorKind, co
 
 // read a proposal and check the plan.
 func (d *decomposition) read(arguments string) (workflow.Plan, error) {
-	raw, err := d.form.Validate(ProposePlan, []byte(arguments))
+	raw, err := d.checks.Validate(ProposePlan, []byte(arguments))
 	if err != nil {
 		return workflow.Plan{}, err
 	}

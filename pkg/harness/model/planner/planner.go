@@ -37,9 +37,13 @@ func answer(r model.Request) model.Response {
 	if err != nil {
 		return infeasible(err.Error())
 	}
-	prog, err := parse(task, know(r.Tools))
+	w := know(r.Tools)
+	prog, err := parse(task, w)
 	if err != nil {
 		return infeasible(err.Error())
+	}
+	if wantsPlan(r.Tools) {
+		return propose(r, task, prog, w)
 	}
 	seen := observations(r.Messages)
 	n := decide(prog, seen)
