@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -168,6 +169,7 @@ func (r *Robot) scene(m *armModel, a *jointActuator, v view) (*collision.Scene, 
 		}
 	}
 	if held, size, ok := r.heldIn(v); ok {
+		size = math.Max(size-2*touching, touching)
 		w.Attached = append(w.Attached, collision.Attached{
 			Body: collision.Body{
 				Name:  held,
@@ -179,6 +181,10 @@ func (r *Robot) scene(m *armModel, a *jointActuator, v view) (*collision.Scene, 
 	}
 	return m.robot.Scene(w)
 }
+
+// touching is how much of a held object's outside does not count, m: lifted and put down, it touches what it lies on, and
+// neither its pose nor its size is measured better.
+const touching = 0.012
 
 // armWorld is the world for validating a trajectory.
 func (r *Robot) armWorld(m *armModel, a *jointActuator, v view) (*validate.World, error) {

@@ -236,7 +236,11 @@ func (r *Robot) listen(topic, typeName string) (*latest, error) {
 func (r *Robot) constants() scope {
 	places := make(map[string]any, len(r.profile.Places))
 	for name, p := range r.profile.Places {
-		places[name] = map[string]any{"x": p.X, "y": p.Y, "yaw": p.Yaw}
+		m := map[string]any{"x": p.X, "y": p.Y, "yaw": p.Yaw}
+		if f := p.Surface; f != nil {
+			m["surface"] = map[string]any{"min": []any{f.Min[0], f.Min[1]}, "max": []any{f.Max[0], f.Max[1]}, "z": f.Z}
+		}
+		places[name] = m
 	}
 	r.heldNow()
 	objects := r.objects.scope(r.node.Clock().Now())
