@@ -51,6 +51,9 @@ type Node struct {
 
 	work   atomic.Pointer[work]
 	server *action.Server // of the execute_task action while active; the machine's callbacks alone touch it
+	plans  *planning      // while active, likewise
+
+	bare sync.Mutex // one stop of an unconfigured node at a time
 
 	mu     sync.Mutex
 	owned  []io.Closer
@@ -231,6 +234,10 @@ func (n *Node) onCleanup(ctx context.Context) error {
 }
 
 func (n *Node) onActivate(context.Context) error {
+	plans, err := n.servePlanning()
+	if err != nil {
+		return err
+	}
 	n.goals.open()
 	server, err := action.NewServer(n.ros, action.ServerConfig{
 		Name: "~/execute_task", Type: executeType, ResultTimeout: secondsOf(n.params.resultTimeout.Get()),
@@ -239,9 +246,9 @@ func (n *Node) onActivate(context.Context) error {
 	})
 	if err != nil {
 		n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown})
-		return fmt.Errorf("node: execute_task: %w", err)
+		return errors.Join(fmt.Errorf("node: execute_task: %w", err), plans.close(context.Background()))
 	}
-	n.server = server
+	n.server, n.plans = server, plans
 	return nil
 }
 
@@ -258,6 +265,10 @@ func (n *Node) onDeactivate(context.Context) error {
 	if n.server != nil {
 		err = n.server.Close(ctx)
 		n.server = nil
+	}
+	if n.plans != nil {
+		err = errors.Join(err, n.plans.close(ctx))
+		n.plans = nil
 	}
 	if w := n.work.Load(); w != nil {
 		// A fault that nobody has acknowledged is no reason to stay: what counts on the way out is measured rest.

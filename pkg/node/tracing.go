@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ func (m *mirror) Open(session string) (trace.Log, error) {
 	return l, nil
 }
 
-// note appends to every open log (there is one session at a time; a queue holds no logs).
+// note appends to the running goal's log (there is one at a time; a queue holds no logs). Decompositions move nothing.
 func (m *mirror) note(kind string, data any) {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -43,7 +44,9 @@ func (m *mirror) note(kind string, data any) {
 	m.mu.Lock()
 	logs := make([]*mirroredLog, 0, len(m.open))
 	for _, l := range m.open {
-		logs = append(logs, l)
+		if !strings.HasPrefix(l.session, planningPrefix) {
+			logs = append(logs, l)
+		}
 	}
 	m.mu.Unlock()
 	for _, l := range logs {
@@ -68,7 +71,7 @@ type mirroredLog struct {
 
 // Append implements trace.Log: recorded first, then told.
 func (l *mirroredLog) Append(e trace.Event) error {
-	if e.Kind == trace.KindEnd {
+	if e.Kind == trace.KindEnd && !strings.HasPrefix(l.session, planningPrefix) {
 		l.m.n.outbox.drain(drainTime) // what the guard reported so far belongs before the end
 	}
 	l.mu.Lock()
