@@ -1,4 +1,4 @@
-package collision_test
+package collision
 
 import (
 	"testing"
