@@ -129,6 +129,34 @@ func TestEverythingWithinReachIsReached(t *testing.T) {
 	}
 }
 
+// From the carry pose straight lines in joint space lead over every spot within reach, down to it, and back.
+func TestTheWayFromCarryToEverySpotIsFree(t *testing.T) {
+	for _, p := range world.Default().Places {
+		r := p.Surface.Reach
+		for _, x := range []float64{r.MinX, r.MaxX} {
+			for _, y := range []float64{r.MinY, r.MaxY} {
+				h := at(t, p.Name, physics.Options{})
+				carry := arm.Values(h.World().Arm.Carry)
+				h.must(h.to(x, y, p.Surface.Height+0.125))
+				h.must(h.to(x, y, p.Surface.Height+0.025))
+				h.must(h.to(x, y, p.Surface.Height+0.125))
+				h.must(h.follow(armtest.Move(h.World(), h.Truth().Arm, carry)))
+			}
+		}
+	}
+}
+
+func TestInCarryTheArmHasRoomToTurn(t *testing.T) {
+	h := armed(t, physics.Options{})
+	for _, angle := range []float64{0.9, -1.9, 0} {
+		q := arm.Values(h.World().Arm.Carry)
+		q[0] = angle
+		if err := h.follow(armtest.Move(h.World(), h.Truth().Arm, q)); err != nil {
+			t.Errorf("to %.1f rad: %v", angle, err)
+		}
+	}
+}
+
 // The whole way of an object: fetched, carried through the flat, put down elsewhere.
 func TestAnObjectIsFetchedCarriedAndPutDown(t *testing.T) {
 	h := at(t, "table", physics.Options{Seed: 3})
