@@ -9,7 +9,7 @@ from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 from builtin_interfaces.msg import Time
 from conftest import eventually, wait
-from rclpy.action import ActionClient
+from rclpy.action import ActionClient, ActionServer
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from test_msgs.action import Fibonacci
 from unique_identifier_msgs.msg import UUID
@@ -252,3 +252,25 @@ def test_cancel_in_the_first_moments_is_never_lost(rig):
         time.sleep(pause)
         assert wait(handle.cancel_goal_async()).return_code == 0
         assert result_of(handle)[0] == CANCELED
+
+
+def test_interfaces_are_those_of_an_rclpy_server(spinner, rig):
+    """Names, types and quality of service, with an rclpy server of the same action as the measure."""
+    server = ActionServer(rig.node, Fibonacci, "model", lambda handle: Fibonacci.Result())
+    spinner.at_close.append(server.destroy)
+
+    def interfaces(action):
+        topics, services = set(), set()
+        for topic in ("feedback", "status"):
+            name = f"/{action}/_action/{topic}"
+            for info in rig.node.get_publishers_info_by_topic(name):
+                q = info.qos_profile
+                topics.add((topic, info.topic_type, str(info.topic_type_hash), q.reliability, q.durability, q.depth))
+        for name, types in rig.node.get_service_names_and_types():
+            if name.startswith(f"/{action}/_action/"):
+                services.add((name.rpartition("/")[2], *types))
+        return topics, services
+
+    ours, theirs = interfaces("fibonacci"), eventually(lambda: len(interfaces("model")[1]) == 3 and interfaces("model"))
+    assert len(theirs[0]) == 2
+    assert ours == theirs
