@@ -3,7 +3,6 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/criteria"
@@ -17,7 +16,7 @@ import (
 func (s *session) checkPlan() error {
 	p := s.goal.Plan
 	err := workflow.Check(*p, workflow.Rules{
-		Table: s.h.cfg.Tools, Eval: s.h.cfg.Criteria, Allowed: s.goal.AllowedTools, NeedCriteria: len(s.goal.Criteria) == 0,
+		Table: s.h.cfg.Tools, Eval: s.h.cfg.Criteria, Allowed: s.goal.AllowedTools,
 	})
 	if err != nil {
 		return err
@@ -77,11 +76,7 @@ func (s *session) planDone(p workflow.Plan) *ending {
 			evidence = append(evidence, step.CallID)
 		}
 	}
-	words := make([]string, len(p.Steps))
-	for n, i := range workflow.Order(p) {
-		words[n] = p.Steps[i].ID
-	}
-	s.judge("Every stage of the plan was executed: "+strings.Join(words, ", ")+".", evidence)
+	s.judge(s.planAnswer(), evidence)
 	v := s.verdict
 	s.fields.Reset().Bool("passed", v.passed).Int("round", int64(s.rounds)).String("message", v.words)
 	s.fire(KindVerdict, "", PhaseDecide, nil)
@@ -90,6 +85,24 @@ func (s *session) planDone(p workflow.Plan) *ending {
 	}
 	return endOf(ReasonUnverified, "the plan was executed, but: %s", v.words)
 }
+
+// planAnswer is what was read, where a plan only reads. It names no stage, and cuts nothing: a number in a name, or in a word about
+// what was left out, would stand in no observation.
+func (s *session) planAnswer() string {
+	answer := "Every stage of the plan was executed."
+	if s.ran {
+		return answer
+	}
+	for _, step := range s.steps {
+		if step.OK && len(step.Content) <= answerBytes && (step.Class == tool.Query || step.Class == tool.Verify) {
+			answer += " " + step.Tool + ": " + step.Content
+		}
+	}
+	return answer
+}
+
+// answerBytes is how long an observation may be to be part of a plan's answer.
+const answerBytes = 1000
 
 // stageRequest is the assemble phase of what no model is asked for.
 func (s *session) stageRequest() *ending {
