@@ -16,7 +16,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 IN_ROS := . build/env.sh &&
 GOLANGCI := .ros/tools/golangci-lint-v2.15.0
 FUZZTIME ?= 20s
-TASK ?= go to the kitchen
+TASK ?= take the red cube to the kitchen
 BENCH ?= .
 
 .PHONY: help setup build lint fix test bench fuzz proof demo clean distclean
