@@ -1,6 +1,7 @@
 package physics_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -312,8 +313,11 @@ func TestAnObjectIsMovedAndTakenAwayByHand(t *testing.T) {
 		t.Error("a teapot was taken")
 	}
 	for _, bad := range []world.Object{
-		{Name: "red cube", Size: 0.05, X: 2.80, Y: -1.6, Z: 0.2}, {Name: "red cube", Size: 0.05, X: 9, Z: 1},
-		{Name: "red cube", Size: 0.05, X: math.NaN(), Z: 1}, {Name: "red cube", Size: 0.05, X: 1, Z: -1}, {Name: "teapot", Size: 0.05, X: 1, Z: 1},
+		{Name: "red cube", Size: 0.05, X: 2.80, Y: -1.6, Z: 0.2},
+		{Name: "red cube", Size: 0.05, X: 9, Z: 1},
+		{Name: "red cube", Size: 0.05, X: math.NaN(), Z: 1},
+		{Name: "red cube", Size: 0.05, X: 1, Z: -1},
+		{Name: "teapot", Size: 0.05, X: 1, Z: 1},
 	} {
 		if err := h.PutObject(bad); err == nil {
 			t.Errorf("put at %+v", bad)
@@ -347,7 +351,7 @@ func TestFurnitureHoldsTheArm(t *testing.T) {
 }
 
 func codeOf(err error) arm.Code {
-	if e, ok := err.(*arm.Error); ok {
+	if e := (*arm.Error)(nil); errors.As(err, &e) {
 		return e.Code
 	}
 	return arm.Successful

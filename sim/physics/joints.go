@@ -99,6 +99,3 @@ func (j *joints) measure() {
 		j.velocityOf[i] = j.velocity[i] + j.normal(velocitySigma)
 	}
 }
-
-// moving reports whether any joint moves.
-func (j *joints) moving() bool { return j.velocity != arm.Values{} }

@@ -17,8 +17,10 @@ func TestPictureIsWellFormedAndNamesEverything(t *testing.T) {
 	w := world.Default()
 	cube := func(x, y float64) []plot.Thing { return []plot.Thing{{Name: "red cube", X: x, Y: y, Z: 0.4}} }
 	run := []plot.Sample{
-		{T: 0, X: -1.6, Y: -1.5, Objects: cube(2.8, -1.45)}, {T: 2, X: -1, Y: -1.5, Arm: make([]float64, 6), Width: 0.05},
-		{T: 4, X: 0, Y: -1.2, Yaw: 0.3, Objects: cube(1, 1)}, {T: 6, X: 1, Y: -1, Objects: cube(1.4, 2)},
+		{T: 0, X: -1.6, Y: -1.5, Objects: cube(2.8, -1.45)},
+		{T: 2, X: -1, Y: -1.5, Arm: make([]float64, 6), Width: 0.05},
+		{T: 4, X: 0, Y: -1.2, Yaw: 0.3, Objects: cube(1, 1)},
+		{T: 6, X: 1, Y: -1, Objects: cube(1.4, 2)},
 	}
 	for name, samples := range map[string][]plot.Sample{"a run": run, "one sample": run[:1], "the world alone": nil} {
 		var out strings.Builder

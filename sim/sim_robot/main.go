@@ -32,6 +32,8 @@ The built-in robot as a ROS 2 node. Common arguments after --ros-args:
   -p seed:=N                seed of all noise
   -p rate:=X                simulated seconds in a real one (publishes /clock)
   -p start.x:=X -p start.y:=Y -p start.yaw:=YAW
+  -p start.random:=true     the robot starts where the seed says
+  -p objects.random:=true   and so do the objects
   -p fault.NAME:=VALUE      a fault from the start on
   -p sim.record:=FILE       write the truth of the run, for the picture
 `
