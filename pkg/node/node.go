@@ -257,6 +257,9 @@ const restPatience = 30 * time.Second
 
 // onDeactivate ends the goals, at rest, before the action disappears.
 func (n *Node) onDeactivate(context.Context) error {
+	if w := n.work.Load(); w != nil {
+		w.noteUnseen()
+	}
 	n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown, Message: "the node is being deactivated"})
 	// A context of its own: a shutdown's or a request's may end before the robot rests.
 	ctx, cancel := context.WithTimeout(context.Background(), restPatience)
@@ -271,10 +274,7 @@ func (n *Node) onDeactivate(context.Context) error {
 		n.plans = nil
 	}
 	if w := n.work.Load(); w != nil {
-		// A fault that nobody has acknowledged is no reason to stay: what counts on the way out is measured rest.
-		if e := w.robot.Guard().Quiesce(ctx); w.robot.RestSince().IsZero() {
-			err = errors.Join(err, e)
-		}
+		err = errors.Join(err, w.unrested(w.robot.Guard().Quiesce(ctx)))
 	}
 	return err
 }

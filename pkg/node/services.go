@@ -71,18 +71,42 @@ var errNotConfigured = errors.New("the node is not configured: no actuator is un
 func (n *Node) stop(context.Context) (string, error) {
 	n.log.Warn("stop requested")
 	n.goals.interrupt(harness.Interrupt{Reason: harness.ReasonOperatorStop, Message: "by ~/stop"})
-	w := n.work.Load()
-	if w == nil {
-		return errNotConfigured.Error(), nil
-	}
 	// The stop's own context: that of the request may end before the robot rests.
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
-	if err := w.robot.Guard().StopAll(ctx, string(harness.ReasonOperatorStop)); err != nil {
+	var err error
+	if w := n.work.Load(); w != nil {
+		err = w.robot.Guard().StopAll(ctx, string(harness.ReasonOperatorStop))
+	} else {
+		err = n.bareStop(ctx)
+	}
+	if err != nil {
 		n.log.Error("stop", "error", err)
 		return "", err
 	}
 	return "every actuator is measured at rest", nil
+}
+
+// bareStop brings the robot to rest while nothing is configured: with actuators made of the profile for the time of the stop.
+// Somebody else may be moving them, and whoever asks for a stop does not ask for the node's state.
+func (n *Node) bareStop(ctx context.Context) error {
+	n.bare.Lock()
+	defer n.bare.Unlock()
+	profile, err := n.loadProfile()
+	if err != nil {
+		return fmt.Errorf("no actuator is known: %w", err)
+	}
+	r, err := robottools.New(robottools.Config{Node: n.ros, Profile: profile, Clock: n.options.GuardClock, OnReport: n.guardReport})
+	if err != nil {
+		return fmt.Errorf("no actuator is known: %w", err)
+	}
+	running, end := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(running) }()
+	err = r.Guard().StopAll(ctx, string(harness.ReasonOperatorStop))
+	end()
+	<-done // bounded by the actuators' deadlines; what it says, StopAll has said
+	return errors.Join(err, r.Close())
 }
 
 // reset acknowledges faults and opens the emergency stop's latch if its inputs are false.

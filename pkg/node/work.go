@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agent_node/config"
+	"agent_node/pkg/guard"
 	"agent_node/pkg/harness"
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/model"
@@ -26,6 +27,7 @@ type work struct {
 	model   model.Model
 	harness *harness.Harness
 	mirror  *mirror
+	unseen  map[string]bool // see noteUnseen; the machine's callbacks alone touch it
 
 	cancel context.CancelFunc
 	done   chan error
@@ -169,12 +171,44 @@ func (n *Node) traceDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "agent_node", "traces"), nil
 }
 
+// noteUnseen remembers, before a way down begins, which actuators are neither measured nor under anybody's command here:
+// a node without its robot has moved nothing, and need not prove that it rests.
+func (w *work) noteUnseen() {
+	w.unseen = map[string]bool{}
+	for _, a := range w.robot.Guard().States() {
+		w.unseen[a.Name] = a.State == guard.Unknown && a.Owner == ""
+	}
+}
+
+// unrested takes from a *guard.NotAtRestError what is no reason to stay on the way down: actuators that were unseen, and
+// faults that nobody has acknowledged at measured rest.
+func (w *work) unrested(err error) error {
+	var moving *guard.NotAtRestError
+	if !errors.As(err, &moving) {
+		return err
+	}
+	left := &guard.NotAtRestError{}
+	for _, a := range moving.Actuators {
+		if !w.unseen[a.Name] && !w.robot.AtRest(a.Name) {
+			left.Actuators = append(left.Actuators, a)
+		}
+	}
+	if len(left.Actuators) == 0 {
+		return nil
+	}
+	return left
+}
+
 // end stops the guard (which brings everything to rest) and takes the robot down.
 func (w *work) end(ctx context.Context) error {
+	if w.unseen == nil {
+		w.noteUnseen()
+	}
 	w.cancel()
 	var err error
 	select {
 	case err = <-w.done:
+		err = w.unrested(err)
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

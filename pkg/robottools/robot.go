@@ -360,3 +360,17 @@ func (r *Robot) RestSince() time.Time {
 	}
 	return latest
 }
+
+// AtRest reports whether an actuator is measured at rest now.
+func (r *Robot) AtRest(actuator string) bool {
+	var g *guard.Actuator
+	if a, ok := r.actuators[actuator]; ok {
+		g = a.guard
+	} else if a, ok := r.joints[actuator]; ok {
+		g = a.guard
+	} else {
+		return false
+	}
+	rest, _, _ := g.AtRest()
+	return rest
+}

@@ -22,8 +22,10 @@ def close(rigs):
     errors = []
     for r in rigs:
         try:
-            r.mend()
-            r.close()
+            try:
+                r.mend()
+            finally:
+                r.close()
         except AssertionError as e:
             errors.append(str(e))
     assert not errors, "\n".join(errors)
@@ -67,7 +69,7 @@ def shared(request, kept, tmp_path_factory):
             try:
                 r.fresh()
             except BaseException:
-                r.close()
+                r.abandon()
                 raise
         kept[name] = r
         used.append(name)

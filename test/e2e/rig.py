@@ -57,10 +57,14 @@ class Rig:
         self.name = f"/{namespace}/agent_node" if namespace else "/agent_node"
         self._watch()
         self.spinner.start()
-        if sim:
-            self.start_sim(sim_params)
-        if node:
-            self.start_node(node_params, namespace)
+        try:
+            if sim:
+                self.start_sim(sim_params)
+            if node:
+                self.start_node(node_params, namespace)
+        except BaseException:
+            self.abandon()
+            raise
 
     def _spin(self):
         try:
@@ -273,16 +277,21 @@ class Rig:
     def close(self):
         codes = {}
         try:
-            for p in reversed(self.processes):
+            # The node first: it cannot see the robot rest once that is gone.
+            for p in sorted(self.processes, key=lambda p: p.name != "agent_node"):
                 if p.alive():
                     codes[p.name] = p.stop()
         finally:
-            for p in self.processes:
-                p.kill()
-            self.executor.shutdown(2.0)
-            self.context.try_shutdown()
-            self.spinner.join(5.0)
+            self.abandon()
         assert all(c == 0 for c in codes.values()), f"exit codes {codes}\n{self.logs()}"
+
+    def abandon(self):
+        """Leaves nothing running, whatever state it is in."""
+        for p in self.processes:
+            p.kill()
+        self.executor.shutdown(2.0)
+        self.context.try_shutdown()
+        self.spinner.join(5.0)
 
 
 def value_of(v):

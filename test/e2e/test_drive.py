@@ -42,7 +42,7 @@ def test_a_goal_is_done_at_rest_and_checked(rig):
         AgentState.DONE: {AgentState.IDLE},
     }
     states = [m.state for _, m in r.states]
-    for a, b in zip(states, states[1:]):
+    for a, b in zip(states, states[1:], strict=False):
         assert a == b or b in legal[a], f"state {a} to {b} in {states}"
     assert states[-1] in (AgentState.DONE, AgentState.IDLE)
     order = ["assemble", "sample", "parse", "dispatch", "observe", "accept", "decide", "stop", "end"]

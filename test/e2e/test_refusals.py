@@ -10,7 +10,7 @@ from judge import honest
 METRES = r"-?\d+(\.\d+)?(e[+-]?\d+)? m\b"
 
 TASKS = {
-    "too_far": ("drive 100 m", rf"rule range: .*100(\.0+)? m.*10(\.0+)? m"),
+    "too_far": ("drive 100 m", r"rule range: .*100(\.0+)? m.*10(\.0+)? m"),
     "into_a_wall": ("drive 3 m backward", rf"rule swept path: .*{METRES}.*{METRES}"),
 }
 
