@@ -88,17 +88,21 @@ def _test_tools(root: Path, ros: distribution.Distribution) -> tuple[Path, bool]
 
 
 def _interrupted(_number, _frame) -> None:
-    """Ends the commands that run; those who wait for them then see that they were interrupted."""
-    COMMANDS.stop()
+    """Once is enough: more signals must not disturb the way out."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 if __name__ == "__main__":
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, _interrupted)
     try:
         main(Path(sys.argv[1]))
     except SetupError as error:
         sys.exit(f"setup: {error}")
     except KeyboardInterrupt:
+        COMMANDS.stop()
         sys.exit("setup: interrupted; run it again to go on")

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .distribution import MARKER, Distribution
-from .progress import Stage, digest, run, say, write_atomically
+from .progress import COMMANDS, Stage, digest, run, say, write_atomically
 
 OWN = "agent_msgs"
 
@@ -43,8 +43,13 @@ def build(root: Path, distribution: Distribution, identity: str) -> tuple[list[P
             # Each package has stretches that keep one core busy; two at a time fill the gaps.
             with ThreadPoolExecutor(max_workers=2) as pool:
                 jobs = [pool.submit(_build_one, root, distribution, overlay, *package) for package in todo]
-                for job in jobs:
-                    job.result()
+                try:
+                    for job in jobs:
+                        job.result()
+                except BaseException:
+                    # Leaving the pool waits for its jobs: an interrupt, or the first failure, ends them.
+                    COMMANDS.stop()
+                    raise
     return [overlay / name for name in names], bool(todo)
 
 
