@@ -2,6 +2,7 @@
 //
 //	agent_node [--ros-args …]        the node (subcommand node is the default)
 //	agent_node run [--sim] "TASK"    one task from the shell
+//	agent_node plan [--sim] "TASK"   a plan for a task, looked at and not carried out
 //	agent_node tools                 the tools of a profile
 //	agent_node profile check FILE    is a profile sound?
 //	agent_node trace show|verify FILE
@@ -26,6 +27,7 @@ import (
 type cli struct {
 	Node    nodeCmd    `cmd:"" default:"1" help:"Run the node (the default)."`
 	Run     runCmd     `cmd:"" help:"Send one task, show its progress and print the result."`
+	Plan    planCmd    `cmd:"" help:"Ask for a plan and print it as a tree, with what is predicted of each step. Nothing moves."`
 	Tools   toolsCmd   `cmd:"" help:"List the tools of a profile."`
 	Profile profileCmd `cmd:"" help:"Work on robot profiles."`
 	Trace   traceCmd   `cmd:"" help:"Read traces."`

@@ -9,6 +9,7 @@ import (
 
 	"agent_node/pkg/node"
 	"agent_node/pkg/robottools"
+	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/args"
 	"agent_node/pkg/ros/mem"
 	"agent_node/sim/robot"
@@ -27,7 +28,23 @@ type Sim struct {
 const shutdownPatience = 30 * time.Second
 
 // RunSim runs one task with the built-in robot and the node in this process, with no ROS at all.
-func RunSim(ctx context.Context, s Sim, t Task, out io.Writer) (code int, err error) {
+func RunSim(ctx context.Context, s Sim, t Task, out io.Writer) (int, error) {
+	return inSim(ctx, s, func(person ros.Node, agent string) (int, error) {
+		t.Action = agent + "/execute_task"
+		return Run(ctx, person, t, out)
+	})
+}
+
+// PlanSim asks for one plan in the same way.
+func PlanSim(ctx context.Context, s Sim, t PlanTask, out io.Writer) (int, error) {
+	return inSim(ctx, s, func(person ros.Node, agent string) (int, error) {
+		t.Action = agent + "/decompose"
+		return Plan(ctx, person, t, out)
+	})
+}
+
+// inSim starts the built-in robot and the node, and lets a person (a node of its own) ask the agent, whose full name it is told.
+func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (int, error)) (code int, err error) {
 	bus := mem.NewBus()
 	defer func() { err = errors.Join(err, bus.Close()) }()
 	simulated := s.Rate != 1 && s.Rate != 0
@@ -77,9 +94,9 @@ func RunSim(ctx context.Context, s Sim, t Task, out io.Writer) (code int, err er
 	if err != nil {
 		return ExitFailed, err
 	}
-	t.Action = host.Namespace() + "/" + host.Name() + "/execute_task"
+	name := host.Namespace() + "/" + host.Name()
 	if host.Namespace() == "/" {
-		t.Action = "/" + host.Name() + "/execute_task"
+		name = "/" + host.Name()
 	}
-	return Run(ctx, person, t, out)
+	return ask(person, name)
 }

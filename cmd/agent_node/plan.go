@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/shell"
+)
+
+type planCmd struct {
+	Task       string        `arg:"" help:"The task in plain language."`
+	Sim        bool          `help:"No ROS at all: the built-in robot and the node in this process."`
+	Seed       uint64        `help:"Seed of the built-in robot (with --sim)."`
+	Context    string        `help:"What else the planner should know; data, without authority."`
+	MaxSteps   uint32        `help:"At most so many steps. Default: the node's limit."`
+	Action     string        `default:"/agent_node/decompose" help:"The node's action (without --sim)."`
+	WaitServer time.Duration `default:"10s" help:"How long to wait for the action server."`
+	JSON       bool          `name:"json" help:"Print the result as JSON."`
+}
+
+func (c *planCmd) Run(e *env) error {
+	code, err := c.ask(e, shell.PlanTask{
+		Action: c.Action, Task: c.Task, Context: c.Context, MaxSteps: c.MaxSteps, JSON: c.JSON, WaitServer: c.WaitServer,
+	})
+	if err != nil {
+		if errors.Is(err, context.Canceled) && e.ctx.Err() != nil {
+			return exit(shell.ExitInterrupted)
+		}
+		return err
+	}
+	return exit(code)
+}
+
+// ask by ROS, or with --sim inside this process.
+func (c *planCmd) ask(e *env, t shell.PlanTask) (int, error) {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return shell.ExitUsage, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	if c.Sim {
+		return shell.PlanSim(e.ctx, shell.Sim{Args: a, Seed: c.Seed, Rate: 1, Logger: log}, t, e.out)
+	}
+	host, closeHost, err := openHost(fmt.Sprintf("agent_node_plan_%d", os.Getpid()), a, log)
+	if err != nil {
+		return shell.ExitFailed, err
+	}
+	code, err := shell.Plan(e.ctx, host, t, e.out)
+	return code, errors.Join(err, closeHost())
+}
