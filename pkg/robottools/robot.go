@@ -292,15 +292,20 @@ func (r *Robot) allowance(limit time.Duration, deadline time.Time) time.Duration
 func (r *Robot) awaitServer(ctx context.Context, b *bound, ready func(context.Context) error) *tool.Result {
 	wait, cancel := context.WithTimeout(ctx, r.wait)
 	defer cancel()
-	if err := ready(wait); err != nil {
-		if ctx.Err() != nil {
-			return b.fail(tool.Canceled, "while waiting for %s: %v", b.spec.Binding, context.Cause(ctx))
-		}
-		f := b.fail(tool.ServerUnavailable, "%s: nobody there after %.0f s", b.spec.Binding, r.wait.Seconds())
-		f.DependencyLost = true
-		return f
+	what, err := b.spec.Binding, ready(wait)
+	if _, base := r.actuators[b.def.Actuator]; err == nil && base {
+		// The map comes once, some time after the node: without it no motion of the base can be judged.
+		what, err = "map "+r.profile.World.Map.Topic, r.world.awaitMap(wait)
 	}
-	return nil
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return b.fail(tool.Canceled, "while waiting for %s: %v", what, context.Cause(ctx))
+	}
+	f := b.fail(tool.ServerUnavailable, "%s: nobody there after %.0f s", what, r.wait.Seconds())
+	f.DependencyLost = true
+	return f
 }
 
 // Facts are the robot's facts for a model's system prompt.

@@ -38,6 +38,7 @@ type worldView struct {
 
 	mu      sync.Mutex
 	grid    *grid.Grid
+	mapped  chan struct{}       // closes when a map has arrived, usable or not
 	changed chan struct{}       // closes when a dynamic transform arrives
 	refused map[string]refusals // transforms by child frame
 	subs    []ros.Subscription
@@ -49,7 +50,7 @@ type worldView struct {
 const defaultPoseAge = 0.5
 
 func newWorld(node ros.Node, p *Profile) (*worldView, error) {
-	w := &worldView{profile: p, node: node, buffer: tf.New(tf.Config{}), changed: make(chan struct{}), refused: map[string]refusals{}, maxAge: seconds(defaultPoseAge)}
+	w := &worldView{profile: p, node: node, buffer: tf.New(tf.Config{}), changed: make(chan struct{}), mapped: make(chan struct{}), refused: map[string]refusals{}, maxAge: seconds(defaultPoseAge)}
 	if p.World.PoseMaxAge > 0 {
 		w.maxAge = seconds(p.World.PoseMaxAge)
 	}
@@ -214,10 +215,28 @@ func (w *worldView) takeMap(m *ros.Message) {
 	g, err := w.readMap(m, cells, rules)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	select {
+	case <-w.mapped:
+	default:
+		close(w.mapped)
+	}
 	w.grid = g
 	if err != nil {
 		w.grid = nil
 		w.node.Logger().Error("map refused", "topic", w.profile.World.Map.Topic, "error", err)
+	}
+}
+
+// awaitMap waits for the first map, where there is one.
+func (w *worldView) awaitMap(ctx context.Context) error {
+	if w.profile.World.Map.Topic == "" {
+		return nil
+	}
+	select {
+	case <-w.mapped:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
