@@ -92,6 +92,15 @@ func TestAnAgentStageHasAShareOfTheBudget(t *testing.T) {
 	}
 }
 
+// A plan that only reads is a question: what it read is its answer, and its evidence.
+func TestAPlanThatOnlyReadsStandsOnWhatItRead(t *testing.T) {
+	w := newPlanWorld(t)
+	r := w.run(t, harness.Goal{Plan: stepsOf(stage("s7", "holds", `{"what":"yes 42"}`))})
+	if r.Outcome != harness.Done || !strings.Contains(r.Answer, "holds: {}") || strings.Contains(r.Answer, "7") {
+		t.Errorf("%s %s", r.Reason, r.Answer)
+	}
+}
+
 // planWorld is a tool that waits (and counts), and a check that says what it is told.
 type planWorld struct {
 	moved int
