@@ -31,7 +31,8 @@ class Distribution:
 
 
 def _entries(variable: str) -> list[str]:
-    return [entry for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+    """What a search path names, each folder once: build/env.sh in such a shell names some again."""
+    return list(dict.fromkeys(entry for entry in os.environ.get(variable, "").split(os.pathsep) if entry))
 
 
 def _made_here(path: Path) -> bool:
