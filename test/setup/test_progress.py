@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from ros_setup import distribution, progress  # noqa: E402  (found by the line above)
+from ros_setup import distribution, progress
 
 
 def test_digest_sees_every_change_that_matters(tmp_path: Path) -> None:
