@@ -211,7 +211,7 @@ func (b *sceneBuilder) pair() {
 			if x.frame == y.frame || b.touch[Pair{x.name, y.name}] {
 				continue // they move as one, or may touch
 			}
-			p := pair{a: i, b: k, margin: s.margin, self: !x.world && !y.world}
+			p := pair{a: i, b: k, margin: s.margin, self: !x.world && !y.world, meet: b.meet(x.frame, y.frame)}
 			if p.self {
 				p.margin = s.selfMargin
 			} else if x.world {
@@ -220,4 +220,16 @@ func (b *sceneBuilder) pair() {
 			s.pairs = append(s.pairs, p)
 		}
 	}
+}
+
+// meet is the frame, next to both, that carries both. A frame comes after its parent: the higher index is never above the lower one.
+func (b *sceneBuilder) meet(x, y int) int {
+	for x != y {
+		if x > y {
+			x = b.scene.frames[x].Parent
+		} else {
+			y = b.scene.frames[y].Parent
+		}
+	}
+	return x
 }

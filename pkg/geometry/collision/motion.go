@@ -86,10 +86,11 @@ func (s *Scene) CheckMotion(motions ...Motion) (*Hit, error) {
 // worse is by how much a pair that begins within its margin may come closer, m.
 const worse = 0.002
 
-// forget marks a motion's beginning: which pairs are borne with is not known yet.
+// forget marks a motion's beginning: which pairs are borne with is not known yet, nor how far apart any are.
 func (s *Scene) forget(r *room) {
 	for i := range s.pairs {
 		r.bar[i] = math.NaN()
+		r.clear[i] = 0
 	}
 }
 
@@ -107,7 +108,12 @@ func (s *Scene) follow(r *room, m Motion, segment int) (*Hit, error) {
 		return nil, err
 	}
 	s.speeds(r)
-	clear(r.due)
+	for i := range r.due {
+		r.due[i] = r.clear[i] / r.speed[i] // what is left of the segment before
+		if !(r.clear[i] > 0) {
+			r.due[i] = 0
+		}
+	}
 	// Pairs that are due soon are looked at together: a pose costs more than a pair.
 	const together = 1.0 / 64
 	steps := 0
@@ -126,10 +132,14 @@ func (s *Scene) follow(r *room, m Motion, segment int) (*Hit, error) {
 				return &Hit{Contact: s.contact(r, p), Segment: segment, At: at, Q: slices.Clone(r.q)}, nil
 			}
 			r.due[i] = at + room/r.speed[i] // +Inf for a pair that does not move
+			r.clear[i] = room + at*r.speed[i]
 			next = min(next, r.due[i])
 		}
-		if at == 1 || next > 1 {
-			return nil, nil // clear to the end
+		if at == 1 || next > 1 { // clear to the end
+			for i, v := range r.speed {
+				r.clear[i] -= v + 1e-12
+			}
+			return nil, nil
 		}
 		at = next
 		steps++
@@ -176,44 +186,34 @@ func (s *Scene) setBar(r *room, i int, quick float64) float64 {
 
 // speeds bounds how fast the points of each pair approach each other, in m per unit of the parameter. Only joints between the two parts count.
 func (s *Scene) speeds(r *room) {
+	n := len(s.frames)
+	for k := 1; k < n; k++ {
+		f := &s.frames[k]
+		r.rate[k], r.beyond[k] = math.Abs(f.Factor)*r.dq[f.Joint], 0
+		if f.Slides {
+			// A joint that slides beyond its limits on the way takes what it carries farther than was reckoned with.
+			j := s.joints[f.Joint]
+			most := max(abs(f.Factor*j.Lower+f.Offset), abs(f.Factor*j.Upper+f.Offset))
+			r.beyond[k] = max(0, abs(f.Factor*r.q[f.Joint]+f.Offset)+r.rate[k]-most)
+		}
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		// Relative to the frame that carries its own, that one's, and so on down to the root's.
+		sum, beyond := 0.0, 0.0
+		for k := p.frame; k > 0; k = s.frames[k].Parent {
+			reach := p.reach[k]
+			if !s.frames[k].Slides {
+				reach += beyond
+			}
+			sum += r.rate[k] * reach
+			r.against[i*n+s.frames[k].Parent] = sum
+			beyond += r.beyond[k]
+		}
+		r.against[i*n+p.frame] = 0
+	}
 	for i := range s.pairs {
 		p := &s.pairs[i]
-		a, b := &s.parts[p.a], &s.parts[p.b]
-		v := 0.0
-		for x, y := a.frame, b.frame; x != y; {
-			// A frame comes after its parent: the higher index is never above the lower one.
-			if x > y {
-				v += s.rate(r, x) * s.reach(r, a, x)
-				x = s.frames[x].Parent
-			} else {
-				v += s.rate(r, y) * s.reach(r, b, y)
-				y = s.frames[y].Parent
-			}
-		}
-		r.speed[i] = v
+		r.speed[i] = r.against[p.a*n+p.meet] + r.against[p.b*n+p.meet]
 	}
-}
-
-// rate of a frame's own joint.
-func (s *Scene) rate(r *room, frame int) float64 {
-	f := &s.frames[frame]
-	return math.Abs(f.Factor) * r.dq[f.Joint]
-}
-
-// reach of a part about a frame's axis. A joint that slides beyond its limits on the way takes the part farther than was reckoned with.
-func (s *Scene) reach(r *room, p *part, frame int) float64 {
-	reach := p.reach[frame]
-	if s.frames[frame].Slides {
-		return reach
-	}
-	for k := p.frame; k != frame; k = s.frames[k].Parent {
-		f := &s.frames[k]
-		if !f.Slides {
-			continue
-		}
-		j := s.joints[f.Joint]
-		most := max(abs(f.Factor*j.Lower+f.Offset), abs(f.Factor*j.Upper+f.Offset))
-		reach += max(0, abs(f.Factor*r.q[f.Joint]+f.Offset)+abs(f.Factor)*r.dq[f.Joint]-most)
-	}
-	return reach
 }

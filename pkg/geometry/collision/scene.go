@@ -81,6 +81,7 @@ type part struct {
 // pair of parts that are checked; a is the one that names the contact first.
 type pair struct {
 	a, b   int
+	meet   int // the frame that carries both, next to them
 	margin float64
 	self   bool
 }
@@ -89,10 +90,19 @@ type pair struct {
 type room struct {
 	poses  []spatial.Transform
 	solids []solid
-	due    []float64
-	bar    []float64
-	speed  []float64
 	q, dq  []float64
+
+	// Per pair, along a motion.
+	due   []float64 // when it is to be looked at again
+	bar   []float64 // the distance that it must have
+	speed []float64 // bound of the approach
+	clear []float64 // how much more than its bar it has at least: at the segment's start, if it had moved evenly until it was looked at; between segments, now
+
+	// Per frame.
+	rate   []float64 // of its own joint
+	beyond []float64 // how much farther than its limits it may slide
+
+	against []float64 // per part and frame: bound of the part's speed against the frame
 }
 
 func (s *Scene) room() *room { return s.pool.Get().(*room) }
@@ -100,7 +110,8 @@ func (s *Scene) room() *room { return s.pool.Get().(*room) }
 func (s *Scene) newRoom() *room {
 	r := &room{
 		poses: make([]spatial.Transform, len(s.frames)), solids: make([]solid, len(s.parts)),
-		due: make([]float64, len(s.pairs)), bar: make([]float64, len(s.pairs)), speed: make([]float64, len(s.pairs)),
+		due: make([]float64, len(s.pairs)), bar: make([]float64, len(s.pairs)), speed: make([]float64, len(s.pairs)), clear: make([]float64, len(s.pairs)),
+		rate: make([]float64, len(s.frames)), beyond: make([]float64, len(s.frames)), against: make([]float64, len(s.parts)*len(s.frames)),
 		q: make([]float64, len(s.joints)), dq: make([]float64, len(s.joints)),
 	}
 	for i := range s.parts {

@@ -180,7 +180,7 @@ func FuzzArm(f *testing.F) {
 func BenchmarkJointTrajectory(b *testing.B) {
 	w := armWorld(above)
 	path := [][]float64{above, moved(above, 0, 0.4), moved(above, 1, -0.3), moved(above, 4, 0.3), above}
-	short := validate.JointTrajectory{Trajectory: must(trajectory.FromPath(path, w.Arm.Joints, 1))}
+	short := validate.JointTrajectory{Trajectory: must(trajectory.FromPath(path, w.Arm.Joints, 0.5))}
 	dense := validate.JointTrajectory{Trajectory: trajectory.Trajectory{Joints: armJoints}}
 	curve := must(trajectory.NewCurve(trajectory.Start{Positions: above}, short.Trajectory))
 	for i := range 100 {
