@@ -147,3 +147,37 @@ func drawVec(t *rapid.T, name string) r3.Vec {
 	c := rapid.Float64Range(-100, 100)
 	return r3.Vec{X: c.Draw(t, name+".x"), Y: c.Draw(t, name+".y"), Z: c.Draw(t, name+".z")}
 }
+
+func TestRollPitchYaw(t *testing.T) {
+	x, y, z := r3.Vec{X: 1}, r3.Vec{Y: 1}, r3.Vec{Z: 1}
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) float64 { return rapid.Float64Range(-7, 7).Draw(t, name) }
+		roll, pitch, yaw := draw("roll"), draw("pitch"), draw("yaw")
+		// About fixed axes: the roll first, the yaw last.
+		want := quat.Mul(spatial.FromAxis(z, yaw), quat.Mul(spatial.FromAxis(y, pitch), spatial.FromAxis(x, roll)))
+		if got := spatial.FromRPY(roll, pitch, yaw); spatial.Angle(got, want) > 1e-7 || math.Abs(spatial.Norm(got)-1) > 1e-14 {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	})
+	if got := spatial.Rotate(spatial.FromRPY(math.Pi/2, 0, math.Pi/2), y); r3.Norm(r3.Sub(got, z)) > 1e-15 {
+		t.Errorf("y goes to %v, want z", got)
+	}
+}
+
+func TestRotationVectorIsAxisTimesAngle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) float64 { return rapid.Float64Range(-1, 1).Draw(t, name) }
+		axis := r3.Vec{X: draw("x"), Y: draw("y"), Z: draw("z")}
+		if r3.Norm(axis) < 1e-3 {
+			t.Skip("no direction")
+		}
+		axis = r3.Unit(axis)
+		angle := rapid.OneOf(rapid.Float64Range(0, 3.14), rapid.Float64Range(0, 1e-10)).Draw(t, "angle")
+		q := spatial.FromAxis(axis, angle)
+		for _, q := range []quat.Number{q, quat.Scale(-1, q)} { // the same rotation
+			if got := spatial.RotationVector(q); r3.Norm(r3.Sub(got, r3.Scale(angle, axis))) > 1e-12*(1+1/(math.Pi-angle)) {
+				t.Fatalf("%v, want %g about %v", got, angle, axis)
+			}
+		}
+	})
+}
