@@ -3,6 +3,7 @@ package robottools_test
 import "testing"
 
 func TestPickAndPlace(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.ok("get_joints", "{}")
 	r.ok("navigate_to", `{"place":"table"}`)

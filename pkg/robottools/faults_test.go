@@ -3,6 +3,7 @@ package robottools_test
 import (
 	"context"
 	"math"
+	"os"
 	"testing"
 	"time"
 
@@ -42,13 +43,24 @@ func (r *rig) still() bool {
 	return true
 }
 
+// state of an actuator as the guard has it.
+func (r *rig) state(name string) guard.State {
+	for _, s := range r.robot.Guard().States() {
+		if s.Name == name {
+			return s.State
+		}
+	}
+	return guard.Unknown
+}
+
 // TestFaultsNeverEndInAFalseClaim sets every fault before or during a motion, with and without a cancel: the
 // call ends in time, and either the truth is at rest or the result says that it was not reached.
 func TestFaultsNeverEndInAFalseClaim(t *testing.T) {
-	for _, fault := range []string{
-		"fault.refuse_cancel", "fault.ignore_cancel", "fault.late_result", "fault.freeze_odom", "fault.stop_odom",
-		"fault.stale_stamps", "fault.nan_odom", "fault.drop_feedback",
-	} {
+	faults := []string{"fault.ignore_cancel", "fault.freeze_odom", "fault.nan_odom"} // all of them are judged over ROS, in test/e2e
+	if os.Getenv("PROOF") != "" {
+		faults = append(faults, "fault.refuse_cancel", "fault.late_result", "fault.stop_odom", "fault.stale_stamps", "fault.drop_feedback")
+	}
+	for _, fault := range faults {
 		for _, motion := range []struct{ name, args string }{{"navigate_to", `{"place":"kitchen"}`}, {"drive", `{"distance_m":2}`}} {
 			for _, when := range []string{"before", "during", "during, then cancel"} {
 				t.Run(fault+"/"+motion.name+"/"+when, func(t *testing.T) {
@@ -87,15 +99,16 @@ func TestFaultsNeverEndInAFalseClaim(t *testing.T) {
 }
 
 func TestProtectiveStopPausesAndResumes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.ok("get_pose", "{}")
 	time.AfterFunc(1500*time.Millisecond, func() { r.setParam("fault.protective_stop", true) })
-	var paused guard.State
-	time.AfterFunc(3500*time.Millisecond, func() { paused = r.robot.Guard().States()[0].State })
+	paused := make(chan guard.State, 1)
+	time.AfterFunc(3500*time.Millisecond, func() { paused <- r.state("base") })
 	time.AfterFunc(6500*time.Millisecond, func() { r.setParam("fault.protective_stop", false) })
 	res := r.ok("navigate_to", `{"place":"kitchen"}`)
-	if paused != guard.Paused {
-		t.Errorf("while held: %v", paused)
+	if state := <-paused; state != guard.Paused {
+		t.Errorf("while held: %v", state)
 	}
 	t.Log(res.Content)
 }
@@ -107,11 +120,11 @@ func TestOperatorPauseSendsTheRest(t *testing.T) {
 			r := newRig(t)
 			r.ok("get_pose", "{}")
 			time.AfterFunc(1500*time.Millisecond, func() { r.robot.Guard().Pause(guard.SourceOperator) })
-			var still bool
-			time.AfterFunc(4*time.Second, func() { still = r.still() })
+			still := make(chan bool, 1)
+			time.AfterFunc(4*time.Second, func() { still <- r.still() })
 			time.AfterFunc(5*time.Second, func() { r.robot.Guard().Resume(guard.SourceOperator) })
 			res := r.ok(motion.name, motion.args)
-			if !still {
+			if !<-still {
 				t.Error("moved while paused")
 			}
 			t.Log(res.Content)
@@ -120,6 +133,7 @@ func TestOperatorPauseSendsTheRest(t *testing.T) {
 }
 
 func TestEmergencyStopLatches(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.ok("get_pose", "{}")
 	time.AfterFunc(1500*time.Millisecond, func() { r.robot.EmergencyInput("test", true) })

@@ -107,6 +107,7 @@ func (r *rig) ok(name, args string) tool.Result {
 }
 
 func TestToolsOfTheBuiltInRobot(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.ok("get_pose", "{}")
 	r.ok("get_battery", "{}")
@@ -140,6 +141,7 @@ func TestToolsOfTheBuiltInRobot(t *testing.T) {
 }
 
 func TestRefusalsReachNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.ok("get_pose", "{}")
 	before := r.bot.Counters()
