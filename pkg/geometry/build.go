@@ -23,8 +23,10 @@ func New(rule, subject string, index int, value, limit float64, unit, what strin
 	if index >= 0 {
 		at = fmt.Sprintf(" [%d]", index)
 	}
-	return Finding{Rule: rule, Subject: subject, Index: index, Value: value, Limit: limit, Unit: unit,
-		Message: fmt.Sprintf("%s: %s%s %s", rule, subject, at, what)}
+	return Finding{
+		Rule: rule, Subject: subject, Index: index, Value: value, Limit: limit, Unit: unit,
+		Message: fmt.Sprintf("%s: %s%s %s", rule, subject, at, what),
+	}
 }
 
 // Digits writes a value short, but never so short that it looks the same as what it is compared with.

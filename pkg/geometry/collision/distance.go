@@ -72,8 +72,9 @@ func pointDistance(p r3.Vec, s *solid) float64 {
 		}
 		x, y, z = max(x, 0), max(y, 0), max(z, 0)
 		return math.Sqrt(x*x + y*y + z*z)
+	default: // a ball's core is its centre
+		return norm(d)
 	}
-	return norm(d)
 }
 
 // outside is the distance from a region of two bounds, each passed by so much.
@@ -124,6 +125,7 @@ func (s *solid) support(d r3.Vec) r3.Vec {
 		if n := norm(across); n > 1e-14*math.Abs(along) {
 			p = r3.Add(p, r3.Scale(s.radius/n, across))
 		}
+	default: // a ball's core is its centre
 	}
 	return p
 }

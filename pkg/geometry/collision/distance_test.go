@@ -28,8 +28,9 @@ func project(s *solid, p r3.Vec) r3.Vec {
 			across = r3.Scale(s.radius/n, across)
 		}
 		return r3.Add(s.c, r3.Add(r3.Scale(clamp(along, s.half.Z), s.z), across))
+	default:
+		return s.c
 	}
-	return s.c
 }
 
 // alternate projects to and fro between the cores until nothing changes: slow, and right from above.

@@ -53,9 +53,11 @@ func block(name string, x, y, z, sx, sy, sz float64) Body {
 
 func furnished() World {
 	return World{
-		Bodies: []Body{block("table", 0.6, 0, 0.2, 0.6, 1.4, 0.4), block("floor", 0, 0, -0.05, 10, 10, 0.1),
+		Bodies: []Body{
+			block("table", 0.6, 0, 0.2, 0.6, 1.4, 0.4), block("floor", 0, 0, -0.05, 10, 10, 0.1),
 			{Name: "ball", Shape: Shape{Kind: Sphere, Radius: 0.1}, Pose: spatial.Transform{Translation: r3.Vec{X: 0.1, Y: 0.5, Z: 0.6}, Rotation: quat.Number{Real: 1}}},
-			{Name: "post", Shape: Shape{Kind: Cylinder, Radius: 0.05, Length: 1}, Pose: spatial.Transform{Translation: r3.Vec{X: -0.5, Y: 0.4, Z: 0.5}, Rotation: quat.Number{Real: 1}}}},
+			{Name: "post", Shape: Shape{Kind: Cylinder, Radius: 0.05, Length: 1}, Pose: spatial.Transform{Translation: r3.Vec{X: -0.5, Y: 0.4, Z: 0.5}, Rotation: quat.Number{Real: 1}}},
+		},
 	}
 }
 

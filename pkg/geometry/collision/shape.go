@@ -105,6 +105,7 @@ func (s *solid) moved(dst *solid, m *rotation, at r3.Vec) {
 		dst.x, dst.y, dst.z = m.apply(s.x), m.apply(s.y), m.apply(s.z)
 	case Capsule, Cylinder:
 		dst.z = m.apply(s.z)
+	default: // a ball looks the same from everywhere
 	}
 }
 

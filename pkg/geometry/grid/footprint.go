@@ -149,8 +149,9 @@ func (c Cause) String() string {
 		return "ground off the map"
 	case CauseNoPose:
 		return "no finite pose"
+	default:
+		return "free cells"
 	}
-	return "free cells"
 }
 
 // Hit is a blocked cell under a footprint.

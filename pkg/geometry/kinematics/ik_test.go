@@ -172,7 +172,7 @@ func TestContinuousJointsStayNextToTheSeed(t *testing.T) {
 	q := []float64{0.1, 0.2, 0.3, 0.4, 0.5, 40}
 	target, _ := c.FK(q)
 	seed := append([]float64(nil), q...)
-	seed[5] += 1
+	seed[5]++
 	got, err := c.IK(target, seed, kinematics.Options{})
 	if err != nil || math.Abs(got[5]-40) > 1e-3 {
 		t.Errorf("%v, %v", got, err)

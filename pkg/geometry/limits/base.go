@@ -34,9 +34,16 @@ func (b Base) Check() error {
 		value  float64
 		needed bool
 	}{
-		{"Forward", b.Forward, true}, {"Backward", b.Backward, false}, {"Lateral", b.Lateral, false}, {"Angular", b.Angular, true},
-		{"Accel", b.Accel, false}, {"Decel", b.Decel, true}, {"AngularAccel", b.AngularAccel, false}, {"AngularDecel", b.AngularDecel, true},
-		{"MaxDistance", b.MaxDistance, false}, {"MaxAngle", b.MaxAngle, false},
+		{"Forward", b.Forward, true},
+		{"Backward", b.Backward, false},
+		{"Lateral", b.Lateral, false},
+		{"Angular", b.Angular, true},
+		{"Accel", b.Accel, false},
+		{"Decel", b.Decel, true},
+		{"AngularAccel", b.AngularAccel, false},
+		{"AngularDecel", b.AngularDecel, true},
+		{"MaxDistance", b.MaxDistance, false},
+		{"MaxAngle", b.MaxAngle, false},
 	} {
 		if !(f.value >= 0 && spatial.Finite(f.value)) {
 			return fmt.Errorf("%w: %s is %g, must be finite and not negative", ErrConfig, f.name, f.value)

@@ -50,8 +50,12 @@ func CheckFinite(t spatial.Twist, into []geometry.Finding) []geometry.Finding {
 		value float64
 		unit  string
 	}{
-		{"linear.x", t.Linear.X, "m/s"}, {"linear.y", t.Linear.Y, "m/s"}, {"linear.z", t.Linear.Z, "m/s"},
-		{"angular.x", t.Angular.X, "rad/s"}, {"angular.y", t.Angular.Y, "rad/s"}, {"angular.z", t.Angular.Z, "rad/s"},
+		{"linear.x", t.Linear.X, "m/s"},
+		{"linear.y", t.Linear.Y, "m/s"},
+		{"linear.z", t.Linear.Z, "m/s"},
+		{"angular.x", t.Angular.X, "rad/s"},
+		{"angular.y", t.Angular.Y, "rad/s"},
+		{"angular.z", t.Angular.Z, "rad/s"},
 	} {
 		if !spatial.Finite(c.value) {
 			into = append(into, geometry.NotFinite(c.name, -1, c.value, c.unit))

@@ -13,7 +13,6 @@ import (
 
 	"agent_node/pkg/geometry/collision"
 	"agent_node/pkg/geometry/kinematics"
-	"agent_node/pkg/geometry/limits"
 	"agent_node/pkg/geometry/planning"
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/urdf"
@@ -42,8 +41,10 @@ var (
 )
 
 func box(name string, x, y, z, sx, sy, sz float64) collision.Body {
-	return collision.Body{Name: name, Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: sx, Y: sy, Z: sz}},
-		Pose: spatial.Transform{Translation: r3.Vec{X: x, Y: y, Z: z}, Rotation: quat.Number{Real: 1}}}
+	return collision.Body{
+		Name: name, Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: sx, Y: sy, Z: sz}},
+		Pose: spatial.Transform{Translation: r3.Vec{X: x, Y: y, Z: z}, Rotation: quat.Number{Real: 1}},
+	}
 }
 
 func scene(more ...collision.Body) *collision.Scene {
@@ -252,20 +253,20 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 
 func BenchmarkPlan(b *testing.B) {
 	s := scene()
-	var limits []limits.Joint = s.Joints()
+	joints := s.Joints()
 	b.Run("straight", func(b *testing.B) {
 		for b.Loop() {
-			_, _ = planning.PlanJoints(b.Context(), planning.Request{Scene: s, Joints: limits, From: up, To: above})
+			_, _ = planning.PlanJoints(b.Context(), planning.Request{Scene: s, Joints: joints, From: up, To: above})
 		}
 	})
 	b.Run("via", func(b *testing.B) {
 		for b.Loop() {
-			_, _ = planning.PlanJoints(b.Context(), planning.Request{Scene: s, Joints: limits, From: carry, To: above, Vias: [][]float64{up}})
+			_, _ = planning.PlanJoints(b.Context(), planning.Request{Scene: s, Joints: joints, From: carry, To: above, Vias: [][]float64{up}})
 		}
 	})
 	b.Run("search", func(b *testing.B) {
 		for b.Loop() {
-			_, _ = planning.PlanJoints(b.Context(), planning.Request{Scene: s, Joints: limits, From: carry, To: above})
+			_, _ = planning.PlanJoints(b.Context(), planning.Request{Scene: s, Joints: joints, From: carry, To: above})
 		}
 	})
 }

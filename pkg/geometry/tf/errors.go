@@ -19,26 +19,26 @@ var (
 	ErrNotFinite = errors.New("not a finite number")
 )
 
-// UnknownFrameError: no transform ever named this frame.
+// UnknownFrameError says: no transform ever named this frame.
 type UnknownFrameError struct{ Frame string }
 
 func (e *UnknownFrameError) Error() string { return fmt.Sprintf("tf: unknown frame %q", e.Frame) }
 
-// FrameNameError: a name that no frame can have.
+// FrameNameError says: a name that no frame can have.
 type FrameNameError struct{ Frame, Reason string }
 
 func (e *FrameNameError) Error() string {
 	return fmt.Sprintf("tf: frame name %q %s", e.Frame, e.Reason)
 }
 
-// NotConnectedError: both frames are known and no chain of transforms joins them.
+// NotConnectedError says: both frames are known and no chain of transforms joins them.
 type NotConnectedError struct{ Target, Source, TargetRoot, SourceRoot string }
 
 func (e *NotConnectedError) Error() string {
 	return fmt.Sprintf("tf: %q and %q are not connected: their roots are %q and %q", e.Target, e.Source, e.TargetRoot, e.SourceRoot)
 }
 
-// TooOldError: the transform of Frame to its parent is older than allowed, or, in Set, older than the history kept.
+// TooOldError says: the transform of Frame to its parent is older than allowed, or, in Set, older than the history kept.
 type TooOldError struct {
 	Frame, Parent string
 	Age, Limit    time.Duration
@@ -48,7 +48,7 @@ func (e *TooOldError) Error() string {
 	return fmt.Sprintf("tf: transform %s -> %s is %.3f s old, limit %.3f s", e.Frame, e.Parent, e.Age.Seconds(), e.Limit.Seconds())
 }
 
-// ExtrapolationError: the time asked is outside the samples of Frame's transform to its parent.
+// ExtrapolationError says: the time asked is outside the samples of Frame's transform to its parent.
 type ExtrapolationError struct {
 	Frame, Parent  string
 	Asked          int64 // ns
@@ -66,7 +66,7 @@ func (e *ExtrapolationError) Error() string {
 // Future reports whether the time asked was after the newest sample.
 func (e *ExtrapolationError) Future() bool { return e.Asked > e.Newest }
 
-// AheadError: a stamp farther ahead of the clock than MaxAhead.
+// AheadError says: a stamp farther ahead of the clock than MaxAhead.
 type AheadError struct {
 	Frame        string
 	Ahead, Limit time.Duration
@@ -76,14 +76,14 @@ func (e *AheadError) Error() string {
 	return fmt.Sprintf("tf: transform of %s is stamped %.3f s ahead of the clock, limit %.3f s", e.Frame, e.Ahead.Seconds(), e.Limit.Seconds())
 }
 
-// CycleError: the link would make Child its own ancestor.
+// CycleError says: the link would make Child its own ancestor.
 type CycleError struct{ Parent, Child string }
 
 func (e *CycleError) Error() string {
 	return fmt.Sprintf("tf: %q cannot become a child of %q, which is below it already", e.Child, e.Parent)
 }
 
-// TransformError: a transform that is none: non-finite numbers, or a quaternion refused (Err is then a
+// TransformError says: a transform that is none: non-finite numbers, or a quaternion refused (Err is then a
 // *spatial.QuaternionError).
 type TransformError struct {
 	Parent, Child string

@@ -80,8 +80,10 @@ func (t Trajectory) checkLists(i int, subject string, into []geometry.Finding) [
 		list       []float64
 		need       bool
 	}{
-		{"positions", "", p.Positions, true}, {"velocities", "", p.Velocities, false},
-		{"accelerations", "", p.Accelerations, false}, {"effort", "", p.Effort, false},
+		{"positions", "", p.Positions, true},
+		{"velocities", "", p.Velocities, false},
+		{"accelerations", "", p.Accelerations, false},
+		{"effort", "", p.Effort, false},
 	} {
 		where := subject + ".points." + f.name
 		if len(f.list) != n && (f.need || len(f.list) != 0) {

@@ -253,8 +253,10 @@ func (m *Model) tie() error {
 			continue
 		}
 		if m.Root != "" {
-			return &Error{Line: l.Line, Where: fmt.Sprintf("link %q", l.Name), Reason: ErrTree,
-				What: fmt.Sprintf("hangs on nothing, as does %q of line %d: there must be one root", m.Root, m.Link(m.Root).Line)}
+			return &Error{
+				Line: l.Line, Where: fmt.Sprintf("link %q", l.Name), Reason: ErrTree,
+				What: fmt.Sprintf("hangs on nothing, as does %q of line %d: there must be one root", m.Root, m.Link(m.Root).Line),
+			}
 		}
 		m.Root = l.Name
 	}

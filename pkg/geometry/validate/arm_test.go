@@ -34,8 +34,10 @@ var armModel = must(urdf.Parse(must(os.ReadFile("../testdata/sim_robot.urdf"))))
 
 // box is a body of the world, by its middle and edges.
 func box(name string, x, y, z, sx, sy, sz float64) collision.Body {
-	return collision.Body{Name: name, Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: sx, Y: sy, Z: sz}},
-		Pose: spatial.Transform{Translation: r3.Vec{X: x, Y: y, Z: z}, Rotation: spatial.FromYaw(0)}}
+	return collision.Body{
+		Name: name, Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: sx, Y: sy, Z: sz}},
+		Pose: spatial.Transform{Translation: r3.Vec{X: x, Y: y, Z: z}, Rotation: spatial.FromYaw(0)},
+	}
 }
 
 // surroundings of the arm: a table 0.4 m high, from 0.3 m in front of the robot's middle on, and the floor.

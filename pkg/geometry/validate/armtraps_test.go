@@ -102,8 +102,10 @@ func TestTrajectoryTraps(t *testing.T) {
 			c.Points[1].Velocities = make([]float64, 6)
 		}), want: "position limit", says: "between point 0 and point 1"},
 		{name: "too fast", c: at(moved(above, 0, 0.5), 400*time.Millisecond), want: "velocity, acceleration", near: true},
-		{name: "too fast only in between", c: with(resting(at(moved(above, 0, 0.6), 600*time.Millisecond)), func(*validate.JointTrajectory) {}),
-			want: "velocity, acceleration", says: "1.5 rad/s", near: true},
+		{
+			name: "too fast only in between", c: with(resting(at(moved(above, 0, 0.6), 600*time.Millisecond)), func(*validate.JointTrajectory) {}),
+			want: "velocity, acceleration", says: "1.5 rad/s", near: true,
+		},
 		{name: "fast without velocities: the speed would change at once", c: at(moved(above, 0, 0.5), 500*time.Millisecond), want: "acceleration", says: "at once", near: true},
 		{name: "slow without velocities", c: at(moved(above, 0, 0.25), 500*time.Millisecond)},
 		{name: "accelerations that a joint does not have", c: with(resting(at(moved(above, 0, 0.1), 100*time.Millisecond)), func(c *validate.JointTrajectory) {
@@ -131,13 +133,17 @@ func TestTrajectoryTraps(t *testing.T) {
 		{name: "nanoseconds of a full second", c: with(to(above), func(c *validate.JointTrajectory) { c.Stamp = validate.Stamp{Nanosec: 1e9} }), want: "stamp"},
 
 		{name: "a joint at its limit, with noise, may leave it", from: moved(above, 5, 3.05-above[5]+0.004), c: to(moved(above, 5, 2.9-above[5]))},
-		{name: "and a trajectory that begins there, as measured", from: moved(above, 5, 3.05-above[5]+0.004),
+		{
+			name: "and a trajectory that begins there, as measured", from: moved(above, 5, 3.05-above[5]+0.004),
 			c: with(at(moved(above, 5, 3.05-above[5]+0.004), 0), func(c *validate.JointTrajectory) {
 				c.Points = append(c.Points, trajectory.Point{Positions: moved(above, 5, 2.9-above[5]), Time: time.Second})
-			})},
+			}),
+		},
 		{name: "but not stay there", from: moved(above, 5, 3.05-above[5]+0.004), c: to(moved(above, 5, 3.05-above[5]+0.004)), want: "position limit"},
-		{name: "nor overshoot on the way in", from: moved(above, 5, 3.05-above[5]+0.004), c: with(resting(to(moved(above, 5, 2.95-above[5]))), func(*validate.JointTrajectory) {}),
-			change: func(w *validate.World) { w.Arm.State.Velocities[6] = 0.5 }, want: "position limit"},
+		{
+			name: "nor overshoot on the way in", from: moved(above, 5, 3.05-above[5]+0.004), c: with(resting(to(moved(above, 5, 2.95-above[5]))), func(*validate.JointTrajectory) {}),
+			change: func(w *validate.World) { w.Arm.State.Velocities[6] = 0.5 }, want: "position limit",
+		},
 		{name: "a joint far beyond its limit", from: moved(above, 5, 3.4-above[5]), c: to(above), want: "start state", says: "3.4 rad"},
 
 		{name: "into the table", c: resting(at(moved(above, 1, 0.45), 2*time.Second)), want: "collision", says: "table"},
@@ -154,8 +160,10 @@ func TestTrajectoryTraps(t *testing.T) {
 		{name: "what is held hits the wall, the arm does not", c: to(moved(above, 0, 0.2)), change: func(w *validate.World) {
 			s := surroundings()
 			s.Bodies = append(s.Bodies, box("wall", 0.5, 0.22, 0.5, 1, 0.02, 1))
-			s.Attached = []collision.Attached{{Body: collision.Body{Name: "tray", Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: 0.3, Y: 0.3, Z: 0.02}},
-				Pose: spatial.Transform{Rotation: spatial.FromYaw(0)}}, Link: "tool0"}}
+			s.Attached = []collision.Attached{{Body: collision.Body{
+				Name: "tray", Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: 0.3, Y: 0.3, Z: 0.02}},
+				Pose: spatial.Transform{Rotation: spatial.FromYaw(0)},
+			}, Link: "tool0"}}
 			w.Arm.Scene = scene(s)
 		}, want: "collision", says: "tray, wall"},
 
@@ -216,8 +224,10 @@ func TestStartInContact(t *testing.T) {
 			t.Fatal(err)
 		}
 		length := pose.Translation.Z - 0.4 + depth
-		s.Attached = []collision.Attached{{Link: "tool0", Body: collision.Body{Name: "cube", Pose: spatial.Transform{Translation: r3.Vec{Z: length / 2}, Rotation: spatial.FromYaw(0)},
-			Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: 0.03, Y: 0.03, Z: length}}}}}
+		s.Attached = []collision.Attached{{Link: "tool0", Body: collision.Body{
+			Name: "cube", Pose: spatial.Transform{Translation: r3.Vec{Z: length / 2}, Rotation: spatial.FromYaw(0)},
+			Shape: collision.Shape{Kind: collision.Box, Size: r3.Vec{X: 0.03, Y: 0.03, Z: length}},
+		}}}
 		w.Arm.Scene = scene(s)
 		return w
 	}

@@ -34,9 +34,11 @@ func (w *World) posture(p spatial.Pose, t spatial.Transform, subject string, ind
 		return p, false
 	}
 	if changed {
-		r.Notes = append(r.Notes, Note{Subject: subject + ".orientation",
+		r.Notes = append(r.Notes, Note{
+			Subject: subject + ".orientation",
 			Message: fmt.Sprintf("norm %s, read as the unit quaternion (x %.9g, y %.9g, z %.9g, w %.9g)",
-				geometry.Digits(spatial.Norm(p.Orientation), 1), q.Imag, q.Jmag, q.Kmag, q.Real)})
+				geometry.Digits(spatial.Norm(p.Orientation), 1), q.Imag, q.Jmag, q.Kmag, q.Real),
+		})
 	}
 	p = t.ApplyPose(spatial.Pose{Position: p.Position, Orientation: q})
 	if tilt := spatial.Tilt(p.Orientation); !(tilt <= w.maxTilt()) {

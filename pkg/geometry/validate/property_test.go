@@ -25,8 +25,10 @@ func drawWorld(t *rapid.T) *validate.World {
 		w.Footprint = must(spatial.PolygonFootprint([]r2.Vec{v(0.5, 0.2), v(-0.3, 0.2), v(-0.3, -0.2), v(0.5, -0.2)}))
 	}
 	if rapid.Bool().Draw(t, "workspace") {
-		w.Workspace = []*zone.Zone{must(zone.New(zone.Config{Name: "hall", Kind: zone.KeepIn, Frame: "odom", Margin: 0.05,
-			Shape: must(zone.Polygon([]r2.Vec{v(-4, -3), v(5, -3), v(5, 0), v(3, 1), v(5, 4), v(-4, 4)}))}))}
+		w.Workspace = []*zone.Zone{must(zone.New(zone.Config{
+			Name: "hall", Kind: zone.KeepIn, Frame: "odom", Margin: 0.05,
+			Shape: must(zone.Polygon([]r2.Vec{v(-4, -3), v(5, -3), v(5, 0), v(3, 1), v(5, 4), v(-4, 4)})),
+		}))}
 	}
 	return w
 }

@@ -67,9 +67,13 @@ func finitePose(p spatial.Pose, subject string, index int, into []geometry.Findi
 		value float64
 		unit  string
 	}{
-		{"position.x", p.Position.X, "m"}, {"position.y", p.Position.Y, "m"}, {"position.z", p.Position.Z, "m"},
-		{"orientation.x", p.Orientation.Imag, ""}, {"orientation.y", p.Orientation.Jmag, ""},
-		{"orientation.z", p.Orientation.Kmag, ""}, {"orientation.w", p.Orientation.Real, ""},
+		{"position.x", p.Position.X, "m"},
+		{"position.y", p.Position.Y, "m"},
+		{"position.z", p.Position.Z, "m"},
+		{"orientation.x", p.Orientation.Imag, ""},
+		{"orientation.y", p.Orientation.Jmag, ""},
+		{"orientation.z", p.Orientation.Kmag, ""},
+		{"orientation.w", p.Orientation.Real, ""},
 	} {
 		if !spatial.Finite(c.value) {
 			into = append(into, geometry.NotFinite(subject+"."+c.name, index, c.value, c.unit))

@@ -107,10 +107,18 @@ func (w *World) check() (rule string, err error) {
 		name  string
 		value float64
 	}{
-		{"MaxAge", float64(w.MaxAge)}, {"Height", w.Height}, {"CommandTimeout", float64(w.CommandTimeout)},
-		{"StampAhead", float64(w.StampAhead)}, {"StampAge", float64(w.StampAge)}, {"MapMargin", w.MapMargin},
-		{"StartTolerance", w.StartTolerance}, {"PathStart", w.PathStart}, {"PathGoal", w.PathGoal},
-		{"MaxTilt", w.MaxTilt}, {"MaxHeight", w.MaxHeight}, {"NearestRadius", w.NearestRadius},
+		{"MaxAge", float64(w.MaxAge)},
+		{"Height", w.Height},
+		{"CommandTimeout", float64(w.CommandTimeout)},
+		{"StampAhead", float64(w.StampAhead)},
+		{"StampAge", float64(w.StampAge)},
+		{"MapMargin", w.MapMargin},
+		{"StartTolerance", w.StartTolerance},
+		{"PathStart", w.PathStart},
+		{"PathGoal", w.PathGoal},
+		{"MaxTilt", w.MaxTilt},
+		{"MaxHeight", w.MaxHeight},
+		{"NearestRadius", w.NearestRadius},
 	} {
 		if !(f.value >= 0 && spatial.Finite(f.value)) {
 			return geometry.RuleLimits, fmt.Errorf("%w: %s is %g, must be finite and not negative", ErrWorld, f.name, f.value)

@@ -75,8 +75,10 @@ func world(at spatial.Pose2) *validate.World {
 	return &validate.World{
 		Now: now, Frame: "map", TF: buf,
 		Limits: &limits.Base{Forward: f["v_max"], Backward: f["v_max"], Angular: f["w_max"], Decel: 1, AngularDecel: 2, MaxDistance: 20},
-		Zones: []*zone.Zone{must(zone.New(zone.Config{Name: "lab", Kind: zone.KeepOut, Frame: "map",
-			Shape: must(zone.Box(v(f["zone_x"], f["zone_y"]), v(2*f["zone_h"], 2*f["zone_h"]), 0))}))},
+		Zones: []*zone.Zone{must(zone.New(zone.Config{
+			Name: "lab", Kind: zone.KeepOut, Frame: "map",
+			Shape: must(zone.Box(v(f["zone_x"], f["zone_y"]), v(2*f["zone_h"], 2*f["zone_h"]), 0)),
+		}))},
 		Map: room(f), NeedMap: true,
 		Footprint: must(spatial.CircleFootprint(f["robot_r"])),
 		State:     validate.State{Pose: odom.Inverse().Compose(at).Pose(), Frame: "odom", Stamp: now},
