@@ -203,9 +203,33 @@ func (g *Guard) StopAll(ctx context.Context, reason string) error {
 	return g.ask(ctx, input{kind: inStop, text: reason})
 }
 
-// Quiesce is StopAll for what a lease owns or what moves; what rests already is sent nothing. nil only when every actuator is measured at rest.
+// Quiesce is StopAll for what a lease owns or what moves; what rests already is sent nothing. nil only when every actuator is measured at
+// rest. A gap in the measurements of what holds still is no motion: it is given a window's time to close.
 func (g *Guard) Quiesce(ctx context.Context) error {
+	for _, a := range g.list() {
+		if s, _ := a.look(); s.state.State != Holding || s.state.Owner != "" || s.rest {
+			continue
+		}
+		bounded, done := g.bound(ctx, windowOf(&a.cfg, a.cfg.Period)+ageOf(&a.cfg, a.cfg.Period))
+		a.await(bounded, func(s *snapshot) bool { return s.rest || s.state.State != Holding })
+		done()
+	}
 	return g.ask(ctx, input{kind: inQuiesce, text: "quiesce"})
+}
+
+// bound ends a context after a time on the guard's clock.
+func (g *Guard) bound(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	bounded, cancel := context.WithCancel(ctx)
+	ticker := g.clock.NewTicker(limit)
+	go func() {
+		defer ticker.Stop()
+		select {
+		case <-ticker.C():
+			cancel()
+		case <-bounded.Done():
+		}
+	}()
+	return bounded, cancel
 }
 
 // ask posts a stop to every actuator at once, then waits until each rests, or is known not to.
@@ -289,17 +313,8 @@ func (g *Guard) Reset(ctx context.Context) error {
 		return nil
 	}
 
-	bounded, cancel := context.WithCancel(ctx)
+	bounded, cancel := g.bound(ctx, limit)
 	defer cancel()
-	ticker := g.clock.NewTicker(limit)
-	defer ticker.Stop()
-	go func() {
-		select {
-		case <-ticker.C():
-			cancel()
-		case <-bounded.Done():
-		}
-	}()
 	for i, a := range actuators {
 		select {
 		case <-taken[i]:

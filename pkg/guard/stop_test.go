@@ -77,6 +77,23 @@ func TestQuiesceSendsNothingToWhatRests(t *testing.T) {
 	})
 }
 
+func TestQuiesceWaitsForAGapInTheMeasurementsToClose(t *testing.T) {
+	withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+		r.lease().Release()
+		r.wait(time.Second)
+		r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+		r.wait(300 * ms)
+		r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = false })
+		r.wait(50 * ms)
+		if err := r.g.Quiesce(r.ctx); err != nil || r.state() != guard.Holding {
+			t.Errorf("%v in %v", err, r.state())
+		}
+		if n := r.r.Counts().Stops; n != 0 {
+			t.Errorf("%d stop commands to what stood all the time", n)
+		}
+	})
+}
+
 func TestStopThatIsNotObeyedIsAFaultLoudly(t *testing.T) {
 	withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
 		out := r.execute(r.ctx, r.lease(), r.r.Drive(100, 0.5))
