@@ -139,6 +139,7 @@ func (s *session) judge(answer string, evidence []string) {
 	}
 	what := strings.Join(failed, "; ")
 	s.rounds++
+	s.refused = true
 	v.words = "Not accepted: " + what
 	if s.rounds <= s.h.cfg.AcceptanceRounds {
 		v.words += ". Go on with the task, or end with what can be shown to be true."

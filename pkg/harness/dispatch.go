@@ -255,6 +255,7 @@ func (s *session) weigh(b *batch, c *call, r tool.Result) {
 	if !r.OK {
 		s.block(b, c, r.ErrorKind)
 	}
+	s.refused = s.refused && c.spec.Class == tool.Control
 	s.denied = r.ErrorKind == tool.PermissionDenied || s.denied && c.spec.Class == tool.Control
 	switch {
 	case r.DependencyLost:

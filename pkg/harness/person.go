@@ -86,7 +86,11 @@ func (s *session) approve(b *batch, c *call, why string) bool {
 	case err != nil:
 		return deny(tool.PermissionDenied, "%s needs a person's approval (%s), and there is none: %v", c.tool, why, err)
 	case !answer.Approved:
-		return deny(tool.PermissionDenied, "a person refused %s: %s", c.tool, s.h.redact.Text(answer.Text))
+		words := "without giving a reason"
+		if answer.Text != "" {
+			words = "and said: " + s.h.redact.Text(answer.Text)
+		}
+		return deny(tool.PermissionDenied, "a person refused %s %s", c.tool, words)
 	}
 	// Validated afresh: time has passed. The tool itself checks the state of the world again when it is called.
 	if _, err := s.h.cfg.Tools.Validate(c.tool, c.arguments); err != nil {

@@ -76,6 +76,12 @@ func TestEveryReasonCode(t *testing.T) {
 		{"denied, then given up", harness.ReasonPermissionDenied, ends(goKitchen, infeasible), func(r *rig, _ *robot) {
 			r.cfg.Policy = policy.Policy{Tools: map[string]policy.Permission{"navigate_to": policy.Deny}}
 		}},
+		{"done in part, then denied, then given up", harness.ReasonPermissionDenied, ends(goKitchen, calls(call("wait", `{"seconds":1}`)), infeasible), func(r *rig, _ *robot) {
+			r.cfg.Policy = policy.Policy{Tools: map[string]policy.Permission{"navigate_to": policy.Allow, "wait": policy.Deny}}
+		}},
+		{"refused by acceptance, then given up", harness.ReasonUnverified, ends(goKitchen, finish("there"), infeasible), func(r *rig, _ *robot) {
+			r.goal.Criteria = []string{"at_place(office)"}
+		}},
 		{"denied, then an answer", harness.ReasonPermissionDenied, ends(goKitchen, says("I may not")), func(r *rig, _ *robot) {
 			r.cfg.Policy = policy.Policy{Tools: map[string]policy.Permission{"navigate_to": policy.Deny}}
 		}},

@@ -232,8 +232,10 @@ func (s *session) gaveUp(text string) *ending {
 	switch {
 	case s.gone:
 		return endOf(ReasonDependencyLost, "%s", text)
-	case s.denied && !s.ran:
+	case s.denied:
 		return endOf(ReasonPermissionDenied, "%s", text)
+	case s.refused: // the deed was done, and acceptance did not find what was to come of it
+		return endOf(s.refusedAs(), "%s", text)
 	}
 	return endOf(ReasonInfeasible, "%s", text)
 }

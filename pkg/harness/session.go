@@ -67,9 +67,10 @@ type session struct {
 	begun    bool // a skill was begun: something may have moved
 	ran      bool // a skill ran
 	stuck    stuck
-	unusable int // unusable answers in a row
-	lost     int // lost dependencies in a row
-	denied   bool
+	unusable int  // unusable answers in a row
+	lost     int  // lost dependencies in a row
+	denied   bool // the last call was, and no other followed
+	refused  bool // acceptance refused the last answer, and no call followed
 	gone     bool // the last failed call had lost its dependency
 
 	criteria      []criteria.Criterion // of the caller
