@@ -11,8 +11,8 @@ import (
 	"agent_node/sim/world"
 )
 
-// urdf is the description as another program reads it.
-type urdf struct {
+// urdfText is the description as another program reads it.
+type urdfText struct {
 	Links  []urdfLink  `xml:"link"`
 	Joints []urdfJoint `xml:"joint"`
 }
@@ -61,14 +61,14 @@ type urdfJoint struct {
 	} `xml:"mimic"`
 }
 
-func description(t *testing.T) (*world.World, urdf) {
+func description(t *testing.T) (*world.World, urdfText) {
 	t.Helper()
 	w := world.Default()
 	text, err := robot.Description(w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var u urdf
+	var u urdfText
 	if err := xml.Unmarshal([]byte(text), &u); err != nil {
 		t.Fatal(err)
 	}
