@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -22,7 +23,7 @@ type Config struct {
 	APIKey  string // empty: none is sent
 	// Timeout of one request (120 s).
 	Timeout time.Duration
-	// Retries of one sample; RetryTime bounds them all together.
+	// Retries of one sample. A retry that would begin later than RetryTime after the sample began is not made.
 	Retries   int
 	RetryTime time.Duration
 	// MaxBody bounds an answer, bytes (16 MiB).
@@ -54,7 +55,7 @@ func New(cfg Config) (*Model, error) {
 	case err != nil:
 		return nil, fmt.Errorf("openai: base URL: %w", redact(err, cfg.APIKey))
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return nil, fmt.Errorf("openai: base URL %q: http://HOST/v1 or https://HOST/v1 is wanted", cfg.BaseURL)
+		return nil, fmt.Errorf("openai: base URL %q: http://HOST/v1 or https://HOST/v1 is wanted", u.Redacted())
 	case cfg.Model == "":
 		return nil, errors.New("openai: no model name is given")
 	case cfg.Retries < 0, cfg.RetryTime < 0, cfg.Timeout < 0:
@@ -71,19 +72,25 @@ func New(cfg Config) (*Model, error) {
 	}
 	c := sdk.DefaultConfig(cfg.APIKey)
 	c.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
-	c.HTTPClient = &http.Client{Transport: &wire{next: cfg.Transport, maxBody: cfg.MaxBody}}
+	c.HTTPClient = &http.Client{
+		Transport: &wire{next: cfg.Transport, maxBody: cfg.MaxBody},
+		// What the task says and the key stay at the endpoint that was named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return &Model{cfg: cfg, client: sdk.NewClientWithConfig(c)}, nil
 }
 
 // Name implements model.Model.
 func (m *Model) Name() string { return m.cfg.Model }
 
-// Sample implements model.Model.
+// Sample implements model.Model. Its errors are of type *Error, but for those of ctx and of the deadline.
 func (m *Model) Sample(ctx context.Context, r model.Request) (model.Response, error) {
 	req := request(m.cfg.Model, r)
 	begin := time.Now()
+	var spent model.Usage // by tries that failed
 	for try := 0; ; try++ {
-		resp, err := m.once(ctx, req)
+		resp, err := m.once(ctx, req, r.Deadline)
+		resp.Usage = sum(spent, resp.Usage)
 		if err == nil {
 			return resp, nil
 		}
@@ -91,23 +98,37 @@ func (m *Model) Sample(ctx context.Context, r model.Request) (model.Response, er
 		if !again {
 			return resp, err
 		}
+		spent = resp.Usage
 		if r.Observe != nil {
 			r.Observe("model.retry", map[string]any{"try": try + 1, "wait_s": wait.Seconds(), "error": err.Error()})
 		}
-		if err := m.wait(ctx, wait); err != nil {
-			return resp, err
+		if stopped := m.wait(ctx, wait); stopped != nil {
+			return resp, errors.Join(stopped, err)
 		}
 	}
 }
 
+// sum of two usages. The sum is known where a part is.
+func sum(a, b model.Usage) model.Usage {
+	return model.Usage{
+		InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens,
+		CachedTokens: a.CachedTokens + b.CachedTokens, Known: a.Known || b.Known,
+	}
+}
+
 // once makes one request.
-func (m *Model) once(ctx context.Context, req sdk.ChatCompletionRequest) (model.Response, error) {
+func (m *Model) once(ctx context.Context, req sdk.ChatCompletionRequest, deadline time.Time) (model.Response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, errTimeout)
 	defer cancel()
-	exchange := &exchange{}
-	answer, err := m.client.CreateChatCompletion(context.WithValue(ctx, exchangeKey{}, exchange), req)
+	if !deadline.IsZero() {
+		var done context.CancelFunc
+		ctx, done = context.WithDeadlineCause(ctx, deadline, errDeadline)
+		defer done()
+	}
+	x := &exchange{}
+	answer, err := m.client.CreateChatCompletion(context.WithValue(ctx, exchangeKey{}, x), req)
 	if err != nil {
-		return model.Response{}, m.explain(ctx, err, exchange)
+		return model.Response{Usage: x.usage}, m.explain(ctx, err, x)
 	}
 	return response(answer)
 }
@@ -122,28 +143,61 @@ func request(name string, r model.Request) sdk.ChatCompletionRequest {
 		}
 		for _, c := range m.Calls {
 			w.ToolCalls = append(w.ToolCalls, sdk.ToolCall{
-				ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: c.Tool, Arguments: c.Arguments},
+				ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: wireName(c.Tool), Arguments: c.Arguments},
 			})
+		}
+		if w.Content == "" && len(w.ToolCalls) == 0 {
+			// The client library leaves out a content that is empty, and servers refuse a message that has none.
+			w.Content = "(empty)"
 		}
 		out.Messages = append(out.Messages, w)
 	}
 	for _, t := range r.Tools {
 		out.Tools = append(out.Tools, sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{
-			Name: t.Name, Description: t.Description, Parameters: t.Parameters,
+			Name: t.Name, Description: t.Description, Parameters: parameters(t.Parameters),
 		}})
 	}
 	if r.MaxOutputTokens > 0 {
-		// max_tokens is what every compatible server knows; the newer name is not.
-		out.MaxTokens = int(min(r.MaxOutputTokens, math.MaxInt32))
+		limit(&out, int(min(r.MaxOutputTokens, math.MaxInt32)))
 	}
 	return out
 }
 
-// response reads an answer. No choice is an error; several: the one with the lowest index counts.
+// limit caps the answer by the name that every compatible server knows, max_tokens, but for the models that know only the newer one.
+func limit(r *sdk.ChatCompletionRequest, tokens int) {
+	r.MaxTokens = tokens //nolint:staticcheck // deprecated at one vendor, and the only name that others know
+	if errors.Is(sdk.NewReasoningValidator().Validate(*r), sdk.ErrReasoningModelMaxTokensDeprecated) {
+		r.MaxTokens, r.MaxCompletionTokens = 0, tokens //nolint:staticcheck // as above
+	}
+}
+
+// parameters of a tool that takes none.
+func parameters(schema json.RawMessage) json.RawMessage {
+	if len(schema) == 0 {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return schema
+}
+
+// wireName is a tool's name in the history. A model may have called anything, and endpoints refuse a history with other names
+// than these for ever.
+func wireName(name string) string {
+	ok := len(name) > 0 && len(name) <= 64
+	for _, c := range []byte(name) {
+		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
+	}
+	if !ok {
+		return "no_such_tool"
+	}
+	return name
+}
+
+// response reads an answer. No choice is an error; several: the one with the lowest index counts. What ended it is passed on
+// even where it is unknown: the harness carries out nothing of such an answer.
 func response(a sdk.ChatCompletionResponse) (model.Response, error) {
 	out := model.Response{Usage: usage(a.Usage)}
 	if len(a.Choices) == 0 {
-		return out, &Error{Kind: KindBadAnswer, Message: "the answer has no choices"}
+		return out, &Error{Kind: KindBadAnswer, Status: http.StatusOK, Message: "the answer has no choices"}
 	}
 	choice := a.Choices[0]
 	for _, c := range a.Choices {
@@ -151,44 +205,52 @@ func response(a sdk.ChatCompletionResponse) (model.Response, error) {
 			choice = c
 		}
 	}
-	out.Text = strings.ToValidUTF8(choice.Message.Content, "\uFFFD")
-	if choice.Message.Refusal != "" {
-		out.Text, out.Finish = strings.ToValidUTF8(choice.Message.Refusal, "\uFFFD"), model.FinishRefusal
+	out.Text = text(choice.Message)
+	if refusal := choice.Message.Refusal; refusal != "" {
+		out.Text, out.Finish = refusal, model.FinishRefusal
 		return out, nil
 	}
 	for _, c := range choice.Message.ToolCalls {
-		out.Calls = append(out.Calls, model.Call{ID: c.ID, Tool: c.Function.Name, Arguments: c.Function.Arguments})
+		call := model.Call{ID: c.ID, Tool: c.Function.Name, Arguments: c.Function.Arguments}
+		if c.Type != sdk.ToolTypeFunction && c.Type != "" {
+			call.Tool, call.Arguments = "", "" // another kind of call: nothing here can carry it out
+		}
+		out.Calls = append(out.Calls, call)
 	}
 	switch choice.FinishReason {
 	case sdk.FinishReasonLength:
 		out.Finish = model.FinishLength
 	case sdk.FinishReasonContentFilter:
 		out.Finish = model.FinishFilter
-	case sdk.FinishReasonStop, sdk.FinishReasonToolCalls, sdk.FinishReasonFunctionCall, sdk.FinishReasonNull:
-		out.Finish = model.FinishStop
+	case sdk.FinishReasonStop, sdk.FinishReasonToolCalls, sdk.FinishReasonFunctionCall:
+		out.Finish = model.FinishStop // servers say stop for calls, too
 		if len(out.Calls) > 0 {
 			out.Finish = model.FinishToolCalls
 		}
 	default:
-		return out, &Error{Kind: KindBadAnswer, Message: fmt.Sprintf("unknown finish_reason %.40q", string(choice.FinishReason))}
+		out.Finish = model.FinishReason("unknown: " + clip(string(choice.FinishReason), 40))
 	}
 	return out, nil
 }
 
-// usage: tokens spent on reasoning are part of the completion's, cached ones part of the prompt's: counted once.
-func usage(u sdk.Usage) model.Usage {
-	out := model.Usage{Known: u.TotalTokens > 0 || u.PromptTokens > 0 || u.CompletionTokens > 0}
-	out.InputTokens, out.OutputTokens = count(u.PromptTokens), count(u.CompletionTokens)
-	if d := u.PromptTokensDetails; d != nil {
-		out.CachedTokens = min(count(d.CachedTokens), out.InputTokens)
+// text of a message: one text, or the parts of one.
+func text(m sdk.ChatCompletionMessage) string {
+	out := m.Content
+	for _, p := range m.MultiContent {
+		out += p.Text
 	}
 	return out
 }
 
-// count: an endpoint that reports a negative number reports none.
-func count(n int) uint64 {
-	if n < 0 {
-		return 0
+// usage: tokens spent on reasoning are part of the completion's, cached ones part of the prompt's: counted once.
+func usage(u sdk.Usage) model.Usage {
+	out := model.Usage{InputTokens: count(u.PromptTokens), OutputTokens: count(u.CompletionTokens)}
+	if d := u.PromptTokensDetails; d != nil {
+		out.CachedTokens = min(count(d.CachedTokens), out.InputTokens)
 	}
-	return uint64(n)
+	out.Known = out.InputTokens > 0 || out.OutputTokens > 0
+	return out
 }
+
+// count: an endpoint that reports a negative number reports none.
+func count(n int) uint64 { return uint64(max(n, 0)) }

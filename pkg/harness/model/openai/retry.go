@@ -2,9 +2,9 @@ package openai
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -19,11 +19,12 @@ type Kind string
 
 // Kinds of errors.
 const (
-	KindStatus    Kind = "status"     // the endpoint answered with an error status
-	KindNetwork   Kind = "network"    // no answer: connection, DNS, TLS, reset
-	KindTimeout   Kind = "timeout"    // the request's time limit
-	KindBadAnswer Kind = "bad_answer" // no JSON, no choices, too large, cut off
-	KindContext   Kind = "context_overflow"
+	KindRequest   Kind = "bad_request"      // the client library refuses to send this
+	KindStatus    Kind = "status"           // the endpoint answered with an error status
+	KindNetwork   Kind = "network"          // no answer: connection, DNS, TLS, reset
+	KindTimeout   Kind = "timeout"          // the request's time limit
+	KindBadAnswer Kind = "bad_answer"       // no JSON, no choices, too large, cut off
+	KindContext   Kind = "context_overflow" // the history is longer than the model's context
 )
 
 // Error of a request.
@@ -32,7 +33,9 @@ type Error struct {
 	Status     int // HTTP status, 0 where there was no answer
 	Message    string
 	RetryAfter string // as the endpoint said it
-	Err        error  // what lies below, with secrets taken out
+	Err        error  // what lies below; nil where that might hold secrets
+
+	again bool // the same request may succeed later
 }
 
 // Error says what happened; the key is never in it.
@@ -41,16 +44,35 @@ func (e *Error) Error() string {
 	if e.Status != 0 {
 		text += fmt.Sprintf(" %d %s", e.Status, http.StatusText(e.Status))
 	}
-	return text + ": " + e.Message
+	text += ": " + e.Message
+	if e.RetryAfter != "" {
+		text += fmt.Sprintf(" (Retry-After: %s)", clip(e.RetryAfter, 60))
+	}
+	return text
 }
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// errTimeout is the cause of a request's own time limit.
-var errTimeout = errors.New("openai: the request's time limit")
+// Causes of a request's end.
+var (
+	errTimeout  = errors.New("openai: the request's time limit")
+	errDeadline = fmt.Errorf("openai: the time for the sample is up: %w", context.DeadlineExceeded)
+)
 
-const redacted = "[redacted]"
+const (
+	redacted = "[redacted]"
+	// maxMessage bounds what is told of an endpoint's words, bytes.
+	maxMessage = 2000
+)
+
+// clip shortens a text to so many bytes, and makes it valid UTF-8.
+func clip(text string, most int) string {
+	if len(text) > most {
+		text = text[:most] + " …"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
 
 // redact takes the key out of an error's text.
 func redact(err error, key string) error {
@@ -62,68 +84,79 @@ func redact(err error, key string) error {
 
 // explain makes an *Error of what the client library returned.
 func (m *Model) explain(ctx context.Context, err error, x *exchange) error {
-	var own *Error
-	if errors.As(err, &own) {
-		return own
-	}
-	message := strings.ToValidUTF8(redact(err, m.cfg.APIKey).Error(), "\uFFFD")
-	if len(message) > 2000 {
-		message = strings.ToValidUTF8(message[:2000], "") + " …"
-	}
-	e := &Error{Kind: KindNetwork, Message: message, RetryAfter: x.retryAfter}
-	var api *sdk.APIError
-	var req *sdk.RequestError
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		e.Kind, e.Err = KindTimeout, context.DeadlineExceeded
-		e.Message = fmt.Sprintf("no whole answer within %v", m.cfg.Timeout)
+		return &Error{Kind: KindTimeout, Status: x.status, Message: fmt.Sprintf("no whole answer within %v", m.cfg.Timeout), Err: context.DeadlineExceeded, again: true}
 	case ctx.Err() != nil:
 		return fmt.Errorf("openai: %w", context.Cause(ctx))
+	}
+	secret := func(text string) string {
+		if m.cfg.APIKey != "" {
+			text = strings.ReplaceAll(text, m.cfg.APIKey, redacted)
+		}
+		return clip(text, maxMessage)
+	}
+	e := &Error{Status: x.status, Message: secret(err.Error()), RetryAfter: secret(x.retryAfter)}
+	var own *Error
+	var api *sdk.APIError
+	var req *sdk.RequestError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &own):
+		e.Kind, e.Status, e.Message, e.again = own.Kind, own.Status, secret(own.Message), own.again
+	case errors.As(err, &req): // first, since it may wrap the other, empty
+		e.Kind, e.Message, e.again = KindStatus, secret(string(req.Body)), passes(e.Status)
+		if overflow(e.Status, "", "", string(req.Body)) {
+			e.Kind, e.again = KindContext, false
+		}
 	case errors.As(err, &api):
-		e.Kind, e.Status = KindStatus, api.HTTPStatusCode
-		if overflow(api) {
+		e.Kind, e.Message = KindStatus, secret(api.Message)
+		if overflow(e.Status, fmt.Sprint(api.Code), api.Type, api.Message) {
 			e.Kind = KindContext
 		}
-	case errors.As(err, &req):
-		e.Kind, e.Status = KindStatus, req.HTTPStatusCode
-	case x.status == http.StatusOK:
-		e.Kind, e.Status = KindBadAnswer, x.status
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			e.Message = "the answer ends early: " + message
-		}
-	}
-	if e.Status == 0 && x.status != 0 {
-		e.Status = x.status
+		e.again = e.Kind == KindStatus && passes(e.Status) && !hopeless(fmt.Sprint(api.Code), api.Type)
+	case !x.sent:
+		e.Kind = KindRequest
+	case x.status == 0:
+		e.Kind, e.again = KindNetwork, !errors.As(err, &certificate)
+	default: // a whole JSON object with a part of another type
+		e.Kind = KindBadAnswer
 	}
 	return e
 }
 
-// overflow tells a full context from other bad requests.
-func overflow(e *sdk.APIError) bool {
-	if e.HTTPStatusCode != http.StatusBadRequest && e.HTTPStatusCode != http.StatusRequestEntityTooLarge {
+// overflow tells a full context from other bad requests: servers have no common code for it.
+func overflow(status int, code, kind, message string) bool {
+	switch status {
+	case http.StatusOK, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	default:
 		return false
 	}
-	code := fmt.Sprint(e.Code)
-	return code == "context_length_exceeded" || e.Type == "exceed_context_size_error"
+	if code == "context_length_exceeded" || kind == "exceed_context_size_error" {
+		return true
+	}
+	message = strings.ToLower(message)
+	for _, words := range []string{"maximum context length", "exceeds the available context size", "context length exceeded", "context window", "prompt is too long"} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
 }
 
-// helps says whether the same request may succeed later.
-func (e *Error) helps() bool {
-	switch e.Kind {
-	case KindNetwork, KindTimeout:
-		return true
-	case KindBadAnswer:
-		return e.Status == 0 || e.Status == http.StatusOK && errors.Is(e.Err, io.ErrUnexpectedEOF)
-	case KindContext:
-		return false
-	case KindStatus:
-	}
-	switch e.Status {
+// passes says of a status whether the same request may succeed later.
+func passes(status int) bool {
+	switch status {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
 	return false
+}
+
+// hopeless: waiting pays no bill.
+func hopeless(code, kind string) bool {
+	return code == "insufficient_quota" || kind == "insufficient_quota" || code == "billing_hard_limit_reached"
 }
 
 // Waiting between retries: from half a second, doubled, at most 20 s, jittered.
@@ -135,7 +168,7 @@ const (
 // again decides on a retry: only where it helps, as often and as long as allowed, inside the sample's deadline.
 func (m *Model) again(ctx context.Context, err error, try int, begin, deadline time.Time) (time.Duration, bool) {
 	var e *Error
-	if ctx.Err() != nil || !errors.As(err, &e) || !e.helps() || try >= m.cfg.Retries {
+	if ctx.Err() != nil || !errors.As(err, &e) || !e.again || try >= m.cfg.Retries {
 		return 0, false
 	}
 	wait := firstWait << min(try, 10)
@@ -145,7 +178,7 @@ func (m *Model) again(ctx context.Context, err error, try int, begin, deadline t
 		wait = max(wait, asked) // zero is no licence to hammer
 	}
 	end := time.Now().Add(wait)
-	if m.cfg.RetryTime > 0 && end.Sub(begin) > m.cfg.RetryTime {
+	if end.Sub(begin) > m.cfg.RetryTime {
 		return 0, false
 	}
 	if !deadline.IsZero() && !end.Before(deadline) {
@@ -160,16 +193,15 @@ func retryAfter(text string, now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		if !(s >= 0 && s <= 1e6) {
-			return 0, false
-		}
-		return time.Duration(s * float64(time.Second)), true
+		const most = 1e9 // s; more would not fit into a duration
+		return time.Duration(min(s, most) * float64(time.Second)), s >= 0
 	}
 	t, err := http.ParseTime(text)
 	if err != nil {
 		return 0, false
 	}
-	return max(t.Sub(now), 0), true
+	// A date has whole seconds: what it cut off is waited for, too.
+	return max((t.Sub(now) + time.Second - 1).Truncate(time.Second), 0), true
 }
 
 func (m *Model) jitter() float64 {
