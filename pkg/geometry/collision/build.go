@@ -40,7 +40,7 @@ func (b *sceneBuilder) build() (*Scene, error) {
 	s := b.scene
 	slices.SortStableFunc(s.parts, func(x, y part) int { return cmp.Compare(x.frame, y.frame) })
 	b.pair()
-	s.pool.New = func() any { return s.newRoom() }
+	s.rooms = make(chan *room, keep)
 	return s, nil
 }
 

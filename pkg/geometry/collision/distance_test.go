@@ -68,7 +68,7 @@ func TestDistancesAgreeWithProjections(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, ka := range kinds {
 		for _, kb := range kinds {
-			for range 500 {
+			for range 250 {
 				sa, ta := randomSolid(r, ka, 0.7)
 				sb, tb := randomSolid(r, kb, 0.7)
 				a, b := newSolid(sa, ta), newSolid(sb, tb)
@@ -102,7 +102,7 @@ func TestDepthSeparates(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, ka := range kinds {
 		for _, kb := range kinds {
-			for range 200 {
+			for range 60 {
 				sa, ta := randomSolid(r, ka, 0.1)
 				sb, tb := randomSolid(r, kb, 0.1)
 				d := Distance(sa, ta, sb, tb)

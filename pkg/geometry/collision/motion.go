@@ -57,7 +57,7 @@ func (s *Scene) CheckPath(path ...[]float64) (*Hit, error) {
 		}
 	}
 	r := s.room()
-	defer s.pool.Put(r)
+	defer s.leave(r)
 	s.forget(r)
 	if len(path) == 1 {
 		path = [][]float64{path[0], path[0]}
@@ -73,7 +73,7 @@ func (s *Scene) CheckPath(path ...[]float64) (*Hit, error) {
 // CheckMotion does the same for curves, one after the other; each begins where the one before ends.
 func (s *Scene) CheckMotion(motions ...Motion) (*Hit, error) {
 	r := s.room()
-	defer s.pool.Put(r)
+	defer s.leave(r)
 	s.forget(r)
 	for i, m := range motions {
 		if hit, err := s.follow(r, m, i); hit != nil || err != nil {

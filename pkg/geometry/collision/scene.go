@@ -3,7 +3,6 @@ package collision
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -59,7 +58,7 @@ type Scene struct {
 	margin     float64
 	selfMargin float64
 	grace      float64
-	pool       sync.Pool // of *room
+	rooms      chan *room // that are not in use
 }
 
 type linkPlace struct {
@@ -105,7 +104,25 @@ type room struct {
 	against []float64 // per part and frame: bound of the part's speed against the frame
 }
 
-func (s *Scene) room() *room { return s.pool.Get().(*room) }
+// keep is how many rooms wait for the next check; more are in use when more checks run at once.
+const keep = 8
+
+// room is one that waits, or a new one; leave gives it back.
+func (s *Scene) room() *room {
+	select {
+	case r := <-s.rooms:
+		return r
+	default:
+		return s.newRoom()
+	}
+}
+
+func (s *Scene) leave(r *room) {
+	select {
+	case s.rooms <- r:
+	default:
+	}
+}
 
 func (s *Scene) newRoom() *room {
 	r := &room{
@@ -165,7 +182,7 @@ func (s *Scene) Free(q []float64) bool {
 		return false
 	}
 	r := s.room()
-	defer s.pool.Put(r)
+	defer s.leave(r)
 	s.place(r, q)
 	for i := range s.pairs {
 		p := &s.pairs[i]
@@ -182,7 +199,7 @@ func (s *Scene) Check(q []float64) ([]Contact, error) {
 		return nil, err
 	}
 	r := s.room()
-	defer s.pool.Put(r)
+	defer s.leave(r)
 	s.place(r, q)
 	var out []Contact
 	for i := range s.pairs {
@@ -218,7 +235,7 @@ func (s *Scene) Nearest(q []float64) (c Contact, ok bool, err error) {
 		return Contact{}, false, err
 	}
 	r := s.room()
-	defer s.pool.Put(r)
+	defer s.leave(r)
 	s.place(r, q)
 	for i := range s.pairs {
 		p := &s.pairs[i]
@@ -242,7 +259,7 @@ func (s *Scene) LinkPose(link string, q []float64) (t spatial.Transform, ok bool
 		return spatial.Transform{}, false, nil
 	}
 	r := s.room()
-	defer s.pool.Put(r)
+	defer s.leave(r)
 	s.place(r, q)
 	return r.poses[l.frame].Compose(l.pose), true, nil
 }
@@ -253,7 +270,7 @@ func (s *Scene) LinkPoses(q []float64) (map[string]spatial.Transform, error) {
 		return nil, err
 	}
 	r := s.room()
-	defer s.pool.Put(r)
+	defer s.leave(r)
 	s.place(r, q)
 	out := make(map[string]spatial.Transform, len(s.links))
 	for name, l := range s.links {

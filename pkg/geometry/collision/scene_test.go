@@ -223,7 +223,7 @@ func TestPathsAgreeWithDenseSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const steps = 300
+		const steps = 150
 		near := math.Inf(1)
 		q := make([]float64, len(from))
 		for i := range steps + 1 {
