@@ -39,7 +39,7 @@ var variables = []string{
 	"pose",      // {x, y, yaw} in the map frame, now
 	"begin",     // {x, y, yaw} in the map frame when the call began
 	"from",      // {x, y, yaw} from which a plan's step would begin; absent in real calls
-	"begun",     // of a sequence: {held}, the objects that were held when it began
+	"begun",     // of a sequence, as it was when it began: held, and the where values
 	"joints",    // measured joint positions by actuator, lists in the actuator's order
 	"goal",      // the joint positions that a trajectory ends in
 	"places",    // the profile's

@@ -93,7 +93,12 @@ func (t *sequenceTool) beginning(s scope) scope {
 	if g := t.robot.heldNow(); g.object != "" {
 		held = append(held, g.object)
 	}
-	out := scope{"begun": map[string]any{"held": held}}
+	begun := map[string]any{}
+	for _, w := range t.where {
+		begun[w.name] = s[w.name]
+	}
+	begun["held"] = held
+	out := scope{"begun": begun}
 	if p, ok := s["begin"]; ok {
 		out["begin"] = p
 	}
