@@ -1,6 +1,9 @@
 package planner
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // conditional reads "if … then … otherwise …", "only when … do you …", "battery < 20 % ? dock : don't move".
 func (p *parser) conditional() (program, bool, error) {
@@ -44,8 +47,24 @@ func (p *parser) conditional() (program, bool, error) {
 	if unless {
 		then, els = els, then
 	}
+	there, elsewhere := then, els
+	if b.not {
+		there, elsewhere = els, then
+	}
+	if f, ok := onlyFetch(elsewhere); ok && len(there) == 0 && f.from == "" && f.object == b.object && f.place == b.place {
+		f.unless = true // "unless the kitchen has the blue cube, bring it there"
+		return program{f}, true, nil
+	}
 	b.then, b.els = then, els
 	return program{b}, true, nil
+}
+
+func onlyFetch(p program) (fetch, bool) {
+	if len(p) != 1 {
+		return fetch{}, false
+	}
+	f, ok := p[0].(fetch)
+	return f, ok
 }
 
 func (p *parser) elseWord() bool {
@@ -111,7 +130,7 @@ func (p *parser) armUntil(until func() bool) (program, error) {
 	return arm, nil
 }
 
-// condition reads a condition on the battery or on the place.
+// condition reads a condition on the battery, on the robot's place or on an object's.
 func (p *parser) condition() (branch, bool) {
 	mark := p.at
 	if b, ok := p.batteryCondition(); ok {
@@ -119,6 +138,10 @@ func (p *parser) condition() (branch, bool) {
 	}
 	p.at = mark
 	if b, ok := p.placeCondition(); ok {
+		return b, true
+	}
+	p.at = mark
+	if b, ok := p.objectCondition(); ok {
 		return b, true
 	}
 	p.at = mark
@@ -212,4 +235,54 @@ func (p *parser) placeCondition() (branch, bool) {
 			return false, fmt.Errorf("the check reads %s", content)
 		},
 	}, true
+}
+
+// objectCondition reads "the blue cube is (not) in the kitchen" and "the kitchen has the blue cube".
+func (p *parser) objectCondition() (branch, bool) {
+	not := false
+	object, place := "", ""
+	if name, ok := p.placeName(); ok {
+		if !p.anyPhrase("has", "already has", "holds", "contains") {
+			return branch{}, false
+		}
+		if object, ok = p.objectName(); !ok {
+			return branch{}, false
+		}
+		place = name
+	} else {
+		if object, ok = p.objectName(); !ok || !p.anyPhrase("is", "lies", "stands", "is lying", "is standing") {
+			return branch{}, false
+		}
+		p.take("already")
+		not = p.take("not")
+		p.take("already")
+		if !p.anyPhrase("at", "in", "on") {
+			return branch{}, false
+		}
+		if place, ok = p.placeName(); !ok {
+			return branch{}, false
+		}
+	}
+	p.takeAny("already", "now")
+	p.object, p.place = object, place
+	words := "the " + object + " is at the " + place
+	if not {
+		words = "the " + object + " is not at the " + place
+	}
+	b := branch{
+		ask: question{tool: "list_objects"}, condition: words,
+		holds: func(content string) (bool, error) {
+			var all map[string]found
+			if err := json.Unmarshal([]byte(content), &all); err != nil {
+				return false, fmt.Errorf("what list_objects said is no list of objects: %w", err)
+			}
+			at, known := all[object]
+			if !known || !at.Held && at.Place == "" {
+				return false, fmt.Errorf("nobody knows where the %s is", object)
+			}
+			return (!at.Held && at.Place == place) != not, nil
+		},
+	}
+	b.object, b.place, b.not = object, place, not
+	return b, true
 }

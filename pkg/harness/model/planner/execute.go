@@ -141,10 +141,7 @@ func (r *runner) run(p program) {
 		case fetch:
 			r.fetch(x)
 		case pickUp:
-			for try := 1; !r.grasp(x.object, r.look()[x.object].Place, try); try++ {
-			}
-			r.did = append(r.did, "picked up the "+x.object)
-			r.last = nil
+			r.pickUp(x)
 		case putDown:
 			r.do("navigate_to", map[string]any{"place": x.place})
 			r.do("place", map[string]any{"place": x.place})

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +9,14 @@ import (
 // fetch is to bring an object to a place, from wherever it is found to be.
 type fetch struct {
 	object, place string
+	// from is where it must lie for this to be what was asked; "": anywhere.
+	from string
 	// unless it is there already.
 	unless bool
 }
 
 // pickUp is to find an object and to hold it.
-type pickUp struct{ object string }
+type pickUp struct{ object, from string }
 
 // putDown is to leave what is held at a place.
 type putDown struct{ object, place string }
@@ -142,6 +143,7 @@ func (p *parser) gripper() (program, bool, error) {
 	case p.anyPhrase("open", "opening"):
 		open = true
 		if !hand() {
+			p.reason = "I can open nothing but my gripper."
 			return nil, false, nil
 		}
 	case p.take("bring"):
@@ -177,7 +179,10 @@ func (p *parser) belongs() (program, bool, error) {
 	if !p.anyPhrase("belongs", "goes", "should be", "should go", "has to be", "has to go", "must go", "must be", "is to be", "is to go", "needs to be", "needs to go", "ought to be") {
 		// "red cube to kitchen", "blue cube: lift it, …"
 		if p.take(":") {
-			return nil, true, nil
+			return p.about(object)
+		}
+		if p.takeAny("yaw", "rotate", "turn", "spin", "rotated", "turned") {
+			return nil, false, errTurnsObject()
 		}
 		place, ok := p.somewhere()
 		if !ok {
@@ -199,9 +204,44 @@ func (p *parser) belongs() (program, bool, error) {
 	return p.brought(object, place)
 }
 
+// about reads what is to be done with an object that was named ahead: "blue cube: lift it, …".
+func (p *parser) about(object string) (program, bool, error) {
+	prog, ok, err := p.manipulation()
+	if !ok || err != nil || len(prog) == 0 {
+		return nil, false, err
+	}
+	switch x := prog[0].(type) {
+	case fetch:
+		ok = x.object == object
+	case pickUp:
+		ok = x.object == object
+	case putDown:
+		ok = x.object == object
+	default:
+		ok = false
+	}
+	return prog, ok, nil
+}
+
+func errTurnsObject() error {
+	return refuse("No tool of mine turns an object: I can pick it up and put it down elsewhere.")
+}
+
+// source reads "from the table". A place that is not known is no place to take something from.
+func (p *parser) source() (string, bool) {
+	if !p.anyPhrase("from inside", "from", "from on", "from on top of", "off", "out of", "that is on", "that is in", "that is at", "which is on", "which is in", "which is at", "that lies on", "that lies in", "lying on", "lying in", "lying at", "which lies on", "which lies in") {
+		return "", true
+	}
+	name, ok := p.placeName()
+	if !ok {
+		p.unknownPlace()
+	}
+	return name, ok
+}
+
 // brought is a fetch, with "unless it is already there" behind it or not.
 func (p *parser) brought(object, place string) (program, bool, error) {
-	p.object, p.place = object, place
+	p.object, p.place, p.carried = object, place, object
 	f := fetch{object: object, place: place}
 	mark := p.at
 	p.takeAny(",")
@@ -233,31 +273,27 @@ func (p *parser) deliver() (program, bool, error) {
 
 // carry reads "take the red cube to the kitchen", with one object or several.
 func (p *parser) carry() (program, bool, error) {
-	bring := p.anyPhrase("bring me", "fetch me", "get me", "bring us")
-	if !bring && !p.anyPhrase("take", "bring", "carry", "deliver", "move", "transport", "put", "place", "get", "fetch", "set", "drop", "leave", "drive", "shift", "relocate", "have", "return", "haul") {
+	leave := p.take("leave")
+	bring := !leave && p.anyPhrase("bring me", "fetch me", "get me", "bring us", "hand me")
+	if !leave && !bring && !p.anyPhrase("take", "bring", "carry", "deliver", "move", "transport", "put", "place", "get", "fetch", "set", "drop", "drive", "shift", "relocate", "have", "return", "haul") {
 		return nil, false, nil
 	}
 	p.takeAny("back", "over")
-	var objects []string
-	for {
-		o, ok := p.anObject()
-		if !ok {
-			break
-		}
-		objects = append(objects, o)
-		mark := p.at
-		if p.anyPhrase(", and", "and", ",") && p.objectAhead() {
-			continue
-		}
-		p.at = mark
-		break
-	}
+	objects := p.someObjects()
 	if len(objects) == 0 {
 		p.unknownObject()
 		return nil, false, nil
 	}
-	p.takeAny("down", "over", "away", "back")
-	p.anyPhrase("from where it is", "carefully", "safely")
+	if leave && !slices.Equal(objects, []string{p.carried}) {
+		return nil, false, refuse("I do not carry the %s, so I leave it where it is.", joined(objects))
+	}
+	p.anyPhrase("down", "over", "away", "back")
+	p.anyPhrase("from where it is", "from where it lies", "carefully", "safely")
+	from, ok := p.source()
+	if !ok {
+		return nil, false, nil
+	}
+	p.anyPhrase("over", "back", "down")
 	place, ok := p.somewhere()
 	if !ok {
 		if p.reason == "" || bring {
@@ -266,14 +302,37 @@ func (p *parser) carry() (program, bool, error) {
 		return nil, false, nil
 	}
 	if len(objects) == 1 {
-		return p.brought(objects[0], place)
+		prog, ok, err := p.brought(objects[0], place)
+		if f, one := prog[0].(fetch); one {
+			f.from = from
+			prog[0] = f
+		}
+		return prog, ok, err
 	}
 	var out program
 	for _, o := range objects {
-		out = append(out, fetch{object: o, place: place})
+		out = append(out, fetch{object: o, place: place, from: from})
 	}
 	p.place = place
 	return out, true, nil
+}
+
+// someObjects reads "the red cube, the ball and the blue cube".
+func (p *parser) someObjects() []string {
+	p.take("both")
+	var objects []string
+	for {
+		o, ok := p.anObject()
+		if !ok {
+			return objects
+		}
+		objects = append(objects, o)
+		mark := p.at
+		if !p.anyPhrase(", and", "and", ",") || !p.objectAhead() {
+			p.at = mark
+			return objects
+		}
+	}
 }
 
 func (p *parser) objectAhead() bool {
@@ -291,7 +350,12 @@ func (p *parser) unknownObject() {
 	mark := p.at
 	defer func() { p.at = mark }()
 	p.takeAny("the", "a", "my", "that")
-	if w, ok := p.peek(); ok && !w.isNum && w.text != "me" {
+	w, ok := p.peek()
+	switch {
+	case !ok || w.isNum || w.text == "me":
+	case w.text == "it" || w.text == "them" || w.text == "that" || w.text == "this":
+		p.reason = fmt.Sprintf("I do not know what is meant by %q.", w.text)
+	default:
 		p.reason = fmt.Sprintf("I know no object %q. The objects that I know: %s.", w.text, joined(p.world.objects))
 	}
 }
@@ -307,7 +371,20 @@ func (p *parser) hold() (program, bool, error) {
 		return nil, false, nil
 	}
 	p.take("up")
-	return program{pickUp{object}}, true, nil
+	from, ok := p.source()
+	if !ok {
+		return nil, false, nil
+	}
+	if from == "" { // "pick up the red cube in the kitchen"
+		mark := p.at
+		if p.takeAny("in", "at", "on") {
+			if from, ok = p.placeName(); !ok {
+				p.at = mark
+			}
+		}
+	}
+	p.carried = object
+	return program{pickUp{object: object, from: from}}, true, nil
 }
 
 // release reads "put it down", "set it down in that place", "leave it there", "place it on the table".
@@ -339,10 +416,11 @@ func joinCarry(p program) program {
 		switch x := i.(type) {
 		case fetch:
 			if n > 0 {
-				if f, ok := out[n-1].(fetch); ok && f == x {
+				if f, ok := out[n-1].(fetch); ok && f.object == x.object && f.place == x.place && x.from == "" && !x.unless {
 					continue // "take it to the kitchen and leave it there"
 				}
-				if held, ok := out[n-1].(pickUp); ok && held.object == x.object {
+				if held, ok := out[n-1].(pickUp); ok && held.object == x.object && x.from == "" && !x.unless {
+					x.from = held.from
 					out[n-1] = x
 					continue
 				}
@@ -353,7 +431,7 @@ func joinCarry(p program) program {
 					continue
 				}
 				if held, ok := out[n-1].(pickUp); ok && held.object == x.object {
-					out[n-1] = fetch{object: x.object, place: x.place}
+					out[n-1] = fetch{object: x.object, place: x.place, from: held.from}
 					continue
 				}
 			}
@@ -361,71 +439,4 @@ func joinCarry(p program) program {
 		out = append(out, i)
 	}
 	return out
-}
-
-// found is what list_objects said of one object.
-type found struct {
-	Place string `json:"place"`
-	Seen  bool   `json:"seen"`
-}
-
-// look asks where the objects are.
-func (r *runner) look() map[string]found {
-	o := r.do("list_objects", nil)
-	r.evidence = append(r.evidence, o.id)
-	out := map[string]found{}
-	if err := json.Unmarshal([]byte(o.content), &out); err != nil {
-		r.giveUp("What list_objects said is no list of objects: %v.", err)
-	}
-	return out
-}
-
-// errands bounds how often an object that was lost on the way is fetched again.
-const errands = 2
-
-// fetch drives to where the object is, picks it up, drives on and places it. What gets lost on the way is looked for again.
-func (r *runner) fetch(f fetch) {
-	for try := 1; ; try++ {
-		where := r.look()[f.object].Place
-		if where == f.place && (f.unless || try > 1) {
-			r.told = append(r.told, fmt.Sprintf("The %s is at the %s already.", f.object, f.place))
-			return
-		}
-		if r.grasp(f.object, where, try) && r.deliver(f, try) {
-			r.did = append(r.did, fmt.Sprintf("brought the %s to the %s", f.object, f.place))
-			r.last = nil
-			return
-		}
-	}
-}
-
-// grasp drives to the object and picks it up; false where it is worth looking again.
-func (r *runner) grasp(object, where string, try int) bool {
-	if where == "" {
-		r.giveUp("I do not know where the %s is.", object)
-	}
-	r.do("navigate_to", map[string]any{"place": where})
-	return r.attempt("pick", map[string]any{"object": object}, try, fmt.Sprintf("The %s cannot be picked up at the %s", object, where))
-}
-
-func (r *runner) deliver(f fetch, try int) bool {
-	r.do("navigate_to", map[string]any{"place": f.place})
-	return r.attempt("place", map[string]any{"place": f.place}, try, fmt.Sprintf("The %s cannot be placed at the %s", f.object, f.place))
-}
-
-// attempt is one call; where its conditions do not hold (it was moved, or lost), looking again may help.
-func (r *runner) attempt(tool string, args map[string]any, try int, what string) bool {
-	if r.at == len(r.seen) {
-		r.emit(next{tool: tool, args: args})
-	}
-	o := r.seen[r.at]
-	r.at++
-	if o.ok {
-		return true
-	}
-	again := helps(o.kind) || o.kind == "precondition_failed" || o.kind == "postcondition_failed"
-	if !again || try > errands {
-		r.giveUp("%s: %s", what, o.content)
-	}
-	return false
 }

@@ -117,6 +117,9 @@ func (p *parser) turn() (call, bool, error) {
 	made := p.anyPhrase("make", "do", "perform", "take")
 	verb := p.anyPhrase("turn", "rotate", "spin", "pivot", "swivel", "turning", "rotating", "yaw")
 	if verb {
+		if p.objectAhead() {
+			return call{}, false, errTurnsObject()
+		}
 		p.anyPhrase("yourself", "the robot")
 		p.anyPhrase("in place", "on the spot", "where you are", "around", "round")
 	}
@@ -254,8 +257,12 @@ func (p *parser) goTo() (call, bool, error) {
 		}
 		p.take(",")
 		p.anyPhrase("go", "please", "now", "is where you should go", "is where i want you", "next", "is your destination", "is the destination", "is the goal")
+		if p.brings {
+			return "", p.whoGoes(name)
+		}
 		return name, true
 	}); ok {
+		p.place = name
 		return goCall(name), true, nil
 	}
 	verb := p.anyPhrase("make your way", "find your way", "get yourself", "take yourself", "bring yourself", "get over", "be on your way", "make a trip", "set off", "start driving",
@@ -277,7 +284,17 @@ func (p *parser) goTo() (call, bool, error) {
 		p.unknownPlace()
 		return call{}, false, nil
 	}
+	if p.brings && !verb && !visit {
+		return call{}, p.whoGoes(name), nil
+	}
+	p.place = name
 	return goCall(name), true, nil
+}
+
+// whoGoes refuses a place that stands alone behind an errand: "take the cube to the kitchen and the office".
+func (p *parser) whoGoes(name string) bool {
+	p.reason = fmt.Sprintf("Who is to go to the %s, I or the %s? Say it with a verb.", name, p.object)
+	return false
 }
 
 // unknownPlace notes which place is not known, and which ones are.

@@ -14,6 +14,10 @@ type parser struct {
 	still bool
 	// object and place were named last: "it" and "there" mean them.
 	object, place string
+	// carried is the object that is picked up last: "leave it there" means nothing else.
+	carried string
+	// brings: the clause before brought an object somewhere, so that a place alone may mean the object or the robot.
+	brings bool
 	// reason is the clearest cause of a refusal found so far.
 	reason string
 }
@@ -178,6 +182,7 @@ func (p *parser) clauses(until func() bool) (program, error) {
 			}
 		}
 		out = append(out, part...)
+		p.brings = len(part) > 0 && delivers(part[len(part)-1])
 		if len(out) > maxInstructions {
 			return nil, refuse("The task is too long: over %d steps.", maxInstructions)
 		}
@@ -185,6 +190,14 @@ func (p *parser) clauses(until func() bool) (program, error) {
 			return nil, p.misunderstood()
 		}
 	}
+}
+
+func delivers(i instruction) bool {
+	switch i.(type) {
+	case fetch, putDown:
+		return true
+	}
+	return false
 }
 
 // maxInstructions bounds a program.
@@ -214,8 +227,12 @@ func (p *parser) misunderstood() error {
 	if len(rest) == 0 {
 		return refuse("I do not understand the task.")
 	}
-	return refuse("I do not understand the task at %q. I am a planner with rules: I can drive, turn, wait, go to places (%s), and answer questions about pose, places, battery and clearance.",
-		strings.Join(rest, " "), strings.Join(p.world.placeNames(), ", "))
+	objects, asked := "", ""
+	if len(p.world.objects) > 0 {
+		objects, asked = fmt.Sprintf(", fetch objects (%s)", strings.Join(p.world.objects, ", ")), ", objects"
+	}
+	return refuse("I do not understand the task at %q. I am a planner with rules: I can drive, turn, wait, go to places (%s)%s, and answer questions about pose, places%s, battery and clearance.",
+		strings.Join(rest, " "), strings.Join(p.world.placeNames(), ", "), objects, asked)
 }
 
 // clause reads one clause: a condition, a negation, a question or a command.

@@ -132,17 +132,17 @@ func (c *compiler) instruction(i instruction) error {
 	case question:
 		c.question(x)
 	case fetch:
-		if x.unless && c.where[x.object].Place == x.place {
+		if at := c.where[x.object]; x.unless && !at.Held && at.Place == x.place {
 			c.add(step{Description: fmt.Sprintf("see that the %s is at the %s already", x.object, x.place), Tool: "object_at", Arguments: map[string]any{"object": x.object, "place": x.place}})
 			c.lies(x.object, x.place)
 			return nil
 		}
-		if err := c.pick(x.object); err != nil {
+		if err := c.pick(x.object, x.from); err != nil {
 			return err
 		}
 		c.put(x.object, x.place)
 	case pickUp:
-		return c.pick(x.object)
+		return c.pick(x.object, x.from)
 	case putDown:
 		c.put(x.object, x.place)
 	case branch:
@@ -171,10 +171,16 @@ func (c *compiler) goTo(place string) {
 	c.add(step{Description: "go to the " + place, Tool: "navigate_to", Arguments: map[string]any{"place": place}}, "at_place("+place+")")
 }
 
-func (c *compiler) pick(object string) error {
+func (c *compiler) pick(object, from string) error {
 	at := c.where[object]
-	if at.Place == "" {
+	switch {
+	case at.Held || c.held == object:
+		c.held = object
+		return nil // it is in the gripper
+	case at.Place == "":
 		return refuse("I do not know where the %s is.", object)
+	case from != "" && from != at.Place:
+		return refuse("The %s is not at the %s, it is at the %s.", object, from, at.Place)
 	}
 	c.goTo(at.Place)
 	c.add(step{Description: "pick up the " + object, Tool: "pick", Arguments: map[string]any{"object": object}}, "holding("+object+")")

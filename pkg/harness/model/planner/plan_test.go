@@ -8,15 +8,18 @@ import (
 	"agent_node/pkg/harness/model"
 )
 
-// handler is the tool table of a robot with an arm, and propose_plan.
-func handler() []model.Tool {
-	tools := append(driver(),
-		model.Tool{Name: "pick", Parameters: json.RawMessage(`{"properties":{"object":{"enum":["red cube","blue cube","green ball"]}}}`)},
-		model.Tool{Name: model.ProposePlan, Class: "control"})
+// armed is the tool table of a robot with an arm.
+func armed() []model.Tool {
+	tools := append(driver(), model.Tool{Name: "pick", Parameters: json.RawMessage(`{"properties":{"object":{"enum":["red cube","blue cube","green ball"]}}}`)})
 	for _, n := range []string{"place", "gripper", "list_objects", "holding", "object_at", "gripper_empty"} {
 		tools = append(tools, model.Tool{Name: n})
 	}
 	return tools
+}
+
+// handler is that, and propose_plan.
+func handler() []model.Tool {
+	return append(armed(), model.Tool{Name: model.ProposePlan, Class: "control"})
 }
 
 const objects = `{"list_objects":{"red cube":{"place":"office","seen":true},"blue cube":{"place":"kitchen","seen":false},"green ball":{"place":"","held":false}}}`
@@ -24,7 +27,8 @@ const objects = `{"list_objects":{"red cube":{"place":"office","seen":true},"blu
 func proposalFor(t *testing.T, task string, more ...model.Message) model.Response {
 	t.Helper()
 	messages := append([]model.Message{
-		{Role: model.RoleSystem, Content: "…"}, {Role: model.RoleUser, Content: task},
+		{Role: model.RoleSystem, Content: "…"},
+		{Role: model.RoleUser, Content: task},
 		{Role: model.RoleUser, Content: model.HarnessPrefix + model.ReadingsPrefix + objects},
 	}, more...)
 	r, err := New().Sample(t.Context(), model.Request{Messages: messages, Tools: handler()})
@@ -62,8 +66,13 @@ func TestTasksBecomePlans(t *testing.T) {
 			`navigate_to{"place":"table"} -> at_place(table); place{"place":"table"} -> object_at(red cube, table) => object_at(red cube, table), at_place(table)`,
 		"pick up the blue cube": `navigate_to{"place":"kitchen"} -> at_place(kitchen); pick{"object":"blue cube"} -> holding(blue cube) => holding(blue cube), at_place(kitchen)`,
 		"take the blue cube to the kitchen unless it is already there": `object_at{"object":"blue cube","place":"kitchen"} => object_at(blue cube, kitchen)`,
-		"how full is the battery?":                                     `get_battery{} => cel: size(get_battery()) > 0`,
-		"are you at the kitchen?":                                      `agent[Are you at the kitchen?] => `,
+		"take the red cube from the office to the kitchen": `navigate_to{"place":"office"} -> at_place(office); pick{"object":"red cube"} -> holding(red cube); ` +
+			`navigate_to{"place":"kitchen"} -> at_place(kitchen); place{"place":"kitchen"} -> object_at(red cube, kitchen) => object_at(red cube, kitchen), at_place(kitchen)`,
+		"pick up the red cube, go to the kitchen, put it down there": `navigate_to{"place":"office"} -> at_place(office); pick{"object":"red cube"} -> holding(red cube); ` +
+			`navigate_to{"place":"kitchen"} -> at_place(kitchen); navigate_to{"place":"kitchen"} -> at_place(kitchen); place{"place":"kitchen"} -> object_at(red cube, kitchen) => object_at(red cube, kitchen), at_place(kitchen)`,
+		"if the red cube is in the office, go to the dock": `agent[If the red cube is at the office, go to the dock.] => `,
+		"how full is the battery?":                         `get_battery{} => cel: size(get_battery()) > 0`,
+		"are you at the kitchen?":                          `agent[Are you at the kitchen?] => `,
 		"if the battery is below 20 percent go to the dock, otherwise turn left by 90 degrees": `agent[If the battery is below 20 percent, go to the dock; otherwise turn left by 1.570796327 rad.] => `,
 		"go to the office and if the battery is above 50 percent go to the kitchen":            `navigate_to{"place":"office"} -> at_place(office); agent[If the battery is above 50 percent, go to the kitchen.] => `,
 		"if the battery is above 50 percent take the red cube to the kitchen":                  `agent[if the battery is above 50 percent take the red cube to the kitchen] => `,
@@ -90,9 +99,10 @@ func TestTasksBecomePlans(t *testing.T) {
 
 func TestWhatCannotBePlannedIsRefusedInWords(t *testing.T) {
 	for task, want := range map[string]string{
-		"take the green ball to the kitchen": "do not know where the green ball is",
-		"sing a song":                        "",
-		"take the cube to the kitchen":       "Which cube",
+		"take the green ball to the kitchen":              "do not know where the green ball is",
+		"take the red cube from the table to the kitchen": "The red cube is not at the table, it is at the office",
+		"sing a song":                  "",
+		"take the cube to the kitchen": "Which cube",
 	} {
 		r := proposalFor(t, task)
 		if r.Finish != model.FinishInfeasible || !strings.Contains(r.Text, want) {

@@ -52,9 +52,14 @@ func TestDrivingTasks(t *testing.T) {
 // ask plays the planner against results of calls until it ends.
 func ask(t *testing.T, task string, results func(n int, c model.Call) (bool, string)) (calls []model.Call, last model.Response) {
 	t.Helper()
+	return askWith(t, driver(), task, results)
+}
+
+func askWith(t *testing.T, tools []model.Tool, task string, results func(n int, c model.Call) (bool, string)) (calls []model.Call, last model.Response) {
+	t.Helper()
 	messages := []model.Message{{Role: model.RoleSystem, Content: "…"}, {Role: model.RoleUser, Content: task}}
 	for n := range 100 {
-		r, err := New().Sample(t.Context(), model.Request{Messages: messages, Tools: driver()})
+		r, err := New().Sample(t.Context(), model.Request{Messages: messages, Tools: tools})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,14 +142,22 @@ func FuzzParse(f *testing.F) {
 			f.Add(c.Task)
 		}
 	}
-	f.Fuzz(func(t *testing.T, task string) {
-		p, err := parse(task, know(driver()))
-		if err != nil {
-			return
+	for sc := bufio.NewScanner(bytes.NewReader(errandWordings)); sc.Scan(); {
+		var c struct{ Task string }
+		if json.Unmarshal(sc.Bytes(), &c) == nil {
+			f.Add(c.Task)
 		}
-		for _, tool := range p.tools() {
-			if !know(driver()).tools[tool] {
-				t.Errorf("%q calls %s", task, tool)
+	}
+	f.Fuzz(func(t *testing.T, task string) {
+		for _, tools := range [][]model.Tool{driver(), handler()} {
+			p, err := parse(task, know(tools))
+			if err != nil {
+				continue
+			}
+			for _, tool := range p.tools() {
+				if !know(tools).tools[tool] {
+					t.Errorf("%q calls %s", task, tool)
+				}
 			}
 		}
 	})

@@ -31,6 +31,9 @@ type branch struct {
 	holds     func(content string) (bool, error)
 	condition string // in words
 	then, els []instruction
+	// object, place and not, of a condition on where an object is.
+	object, place string
+	not           bool
 }
 
 func (call) isInstruction()     {}
@@ -90,12 +93,13 @@ func (p program) String() string {
 		case question:
 			parts[i] = "?" + x.tool + arguments(x.args)
 		case fetch:
-			parts[i] = fmt.Sprintf("fetch[%s -> %s]", x.object, x.place)
+			parts[i] = fmt.Sprintf("fetch[%s%s -> %s", x.object, fromWords(x.from), x.place)
 			if x.unless {
-				parts[i] = fmt.Sprintf("fetch[%s -> %s unless there]", x.object, x.place)
+				parts[i] += " unless there"
 			}
+			parts[i] += "]"
 		case pickUp:
-			parts[i] = fmt.Sprintf("pick[%s]", x.object)
+			parts[i] = fmt.Sprintf("pick[%s%s]", x.object, fromWords(x.from))
 		case putDown:
 			parts[i] = fmt.Sprintf("put[%s -> %s]", x.object, x.place)
 		case branch:
@@ -103,6 +107,13 @@ func (p program) String() string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+func fromWords(from string) string {
+	if from == "" {
+		return ""
+	}
+	return " from " + from
 }
 
 // arguments as sorted JSON.

@@ -56,7 +56,7 @@ func unitOf(w string) (unit, bool) {
 func (p *parser) amount() (float64, bool) {
 	mark := p.at
 	sign := 1.0
-	if p.takeAny("minus", "negative", "-") {
+	if p.take("a", "negative") || p.takeAny("minus", "negative", "-") {
 		sign = -1
 	}
 	if f, ok := p.plainAmount(); ok {
@@ -155,11 +155,21 @@ func (p *parser) turnAngle() (float64, bool) {
 		words []string
 		turn  float64
 	}{
-		{[]string{"a", "right", "angle"}, 0.25}, {[]string{"right", "angle"}, 0.25},
-		{[]string{"a", "quarter", "turn"}, 0.25}, {[]string{"quarter", "turn"}, 0.25}, {[]string{"a", "quarter", "of", "a", "turn"}, 0.25},
-		{[]string{"a", "half", "turn"}, 0.5}, {[]string{"half", "a", "turn"}, 0.5}, {[]string{"half", "turn"}, 0.5},
-		{[]string{"a", "full", "turn"}, 1}, {[]string{"one", "full", "turn"}, 1}, {[]string{"a", "full", "circle"}, 1}, {[]string{"full", "turn"}, 1},
-		{[]string{"a", "whole", "turn"}, 1}, {[]string{"a", "full", "rotation"}, 1}, {[]string{"one", "turn"}, 1},
+		{[]string{"a", "right", "angle"}, 0.25},
+		{[]string{"right", "angle"}, 0.25},
+		{[]string{"a", "quarter", "turn"}, 0.25},
+		{[]string{"quarter", "turn"}, 0.25},
+		{[]string{"a", "quarter", "of", "a", "turn"}, 0.25},
+		{[]string{"a", "half", "turn"}, 0.5},
+		{[]string{"half", "a", "turn"}, 0.5},
+		{[]string{"half", "turn"}, 0.5},
+		{[]string{"a", "full", "turn"}, 1},
+		{[]string{"one", "full", "turn"}, 1},
+		{[]string{"a", "full", "circle"}, 1},
+		{[]string{"full", "turn"}, 1},
+		{[]string{"a", "whole", "turn"}, 1},
+		{[]string{"a", "full", "rotation"}, 1},
+		{[]string{"one", "turn"}, 1},
 	} {
 		if p.take(c.words...) {
 			return c.turn * 2 * math.Pi, true

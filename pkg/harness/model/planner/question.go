@@ -17,7 +17,7 @@ func (p *parser) questions() (program, bool, error) {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(list, func(w word) bool { return slices.Contains(words, w.text) })
 	}
-	if !asks(list) || has("go", "drive", "move", "turn", "rotate", "navigate", "visit", "wait", "return", "head", "bring", "take", "put", "pick", "place", "carry", "throw", "if", "unless", "when", "until", "set", "switch", "change") && !has("can", "far", "know") {
+	if !asks(list) || has("go", "drive", "move", "turn", "rotate", "navigate", "visit", "wait", "return", "head", "bring", "take", "put", "pick", "place", "carry", "throw", "if", "unless", "when", "until", "set", "switch", "change") && !has("can", "far", "know") && !containsRun(list, []string{"you", "could"}) {
 		return nil, false, nil
 	}
 	p.at = to
@@ -64,6 +64,9 @@ func asks(list []word) bool {
 
 // classify decides what is asked.
 func (p *parser) classify(list []word, has func(...string) bool) (question, bool, error) {
+	if q, ok := p.oneObjectAsked(list, has); ok {
+		return q, true, nil
+	}
 	switch {
 	case has("battery", "charge", "charged", "power", "energy", "juice") && !has("off", "switch"):
 		if q, ok := p.batteryThreshold(list, has); ok {
@@ -221,6 +224,78 @@ func (p *parser) objectsAsked(list []word, has func(...string) bool) (question, 
 	return question{tool: "list_objects", tell: func(content string) string {
 		return tellObjects(content, func(objectSeen) bool { return true }, "The objects that I know: %s.", "I know no objects.")
 	}}, true, nil
+}
+
+// oneObjectAsked reads "where is the red cube?", "is the red cube on the table?" and "do you hold the red cube?".
+func (p *parser) oneObjectAsked(list []word, has func(...string) bool) (question, bool) {
+	object, ok := p.objectNamed(list)
+	if !ok {
+		return question{}, false
+	}
+	about := func(tell func(o found, known bool) string) (question, bool) {
+		return question{tool: "list_objects", tell: func(content string) string {
+			var all map[string]found
+			if err := json.Unmarshal([]byte(content), &all); err != nil {
+				return "The objects read " + content + "."
+			}
+			o, known := all[object]
+			return tell(o, known && (o.Held || o.Place != ""))
+		}}, true
+	}
+	whereabouts := func(o found, known bool) string {
+		switch {
+		case !known:
+			return "I do not know where the " + object + " is."
+		case o.Held:
+			return "I hold the " + object + "."
+		}
+		return "The " + object + " is at the " + o.Place + "."
+	}
+	if has("hold", "holding", "held", "gripper", "hand", "carry", "carrying", "carried") {
+		return about(func(o found, known bool) string {
+			if o.Held {
+				return "Yes, I hold the " + object + "."
+			}
+			return "No, I do not hold it. " + whereabouts(o, known)
+		})
+	}
+	for _, pl := range p.world.places {
+		for _, name := range pl.words {
+			if containsRun(list, name) && has("is", "does", "has") {
+				return about(func(o found, known bool) string {
+					if known {
+						return yesNo(!o.Held && o.Place == pl.name) + ". " + whereabouts(o, known)
+					}
+					return whereabouts(o, known)
+				})
+			}
+		}
+	}
+	if has("where", "location", "position", "whereabouts", "find", "place") {
+		return about(whereabouts)
+	}
+	return question{}, false
+}
+
+// objectNamed finds the only object that a question names, by its name or by a noun that only one has.
+func (p *parser) objectNamed(list []word) (string, bool) {
+	var full, short []string
+	for _, name := range p.world.objects {
+		f := strings.Fields(strings.ToLower(name))
+		if containsRun(list, f) {
+			full = append(full, name)
+		}
+		if containsRun(list, []string{"the", f[len(f)-1]}) {
+			short = append(short, name)
+		}
+	}
+	switch {
+	case len(full) == 1 && len(short) == 0:
+		return full[0], true
+	case len(full) == 0 && len(short) == 1:
+		return short[0], true
+	}
+	return "", false
 }
 
 // objectSeen is an object as list_objects tells it.

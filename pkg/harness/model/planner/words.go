@@ -106,8 +106,10 @@ func spelled(w string) (float64, bool) {
 	case "zero":
 		return 0, true
 	}
-	for i, name := range []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-		"thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"} {
+	for i, name := range []string{
+		"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+		"thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+	} {
 		if w == name {
 			return float64(i + 1), true
 		}

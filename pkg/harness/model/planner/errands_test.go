@@ -1,0 +1,252 @@
+package planner
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"agent_node/pkg/harness/model"
+)
+
+var (
+	//go:embed testdata/errands.jsonl
+	errandWordings []byte
+	//go:embed testdata/wordings.jsonl
+	wordings []byte
+)
+
+// TestErrands: each wording becomes exactly its program, or is refused. A task that is read otherwise would be a wrong motion.
+// errands.jsonl is about objects; wordings.jsonl says everything in three ways.
+func TestErrands(t *testing.T) {
+	for name, data := range map[string][]byte{"errands": errandWordings, "wordings": wordings} {
+		n := 0
+		for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); n++ {
+			var c struct {
+				Task, Program, Says string
+				Refuse              bool
+			}
+			if err := json.Unmarshal(sc.Bytes(), &c); err != nil {
+				t.Fatal(err)
+			}
+			p, err := parse(c.Task, know(handler()))
+			switch {
+			case c.Refuse && err == nil:
+				t.Errorf("%q is not refused: %s", c.Task, p)
+			case c.Refuse && !strings.Contains(err.Error(), c.Says):
+				t.Errorf("%q is refused: %v; want %s", c.Task, err, c.Says)
+			case !c.Refuse && err != nil:
+				t.Errorf("%q is refused: %v", c.Task, err)
+			case !c.Refuse && p.String() != c.Program:
+				t.Errorf("%q is %s, want %s", c.Task, p, c.Program)
+			}
+		}
+		if n < 100 {
+			t.Errorf("%s: %d wordings, wanted 100 or more", name, n)
+		}
+	}
+}
+
+// flat is what truly happens to objects in a small flat. Nothing seen: objects on record only.
+type flat struct {
+	at   map[string]string // by object
+	held string
+	here string
+	// fails says what goes wrong with the nth call (from 0); "": nothing.
+	fails func(n int, c model.Call) string
+}
+
+func (f *flat) call(n int, c model.Call) (bool, string) {
+	var args struct{ Object, Place string }
+	if err := json.Unmarshal([]byte(c.Arguments), &args); err != nil {
+		return false, "invalid_arguments: " + err.Error()
+	}
+	if f.fails != nil {
+		if why := f.fails(n, c); why != "" {
+			return false, why
+		}
+	}
+	switch c.Tool {
+	case "list_objects":
+		all := map[string]any{}
+		for o, p := range f.at {
+			all[o] = map[string]any{"place": p, "seen": false, "held": o == f.held}
+		}
+		data, err := json.Marshal(all)
+		return err == nil, string(data)
+	case "navigate_to":
+		f.here = args.Place
+	case "pick":
+		if f.held != "" || f.at[args.Object] != f.here {
+			return false, "precondition_failed: the object is not seen here"
+		}
+		f.held = args.Object
+	case "place":
+		if f.held == "" {
+			return false, "precondition_failed: nothing is held"
+		}
+		f.at[f.held], f.held = args.Place, ""
+	}
+	return true, "{}"
+}
+
+// errand plays a task in a flat. It returns the tools that were called and how it ended.
+func errand(t *testing.T, task string, f *flat) (tools []string, end string, finish model.FinishReason) {
+	t.Helper()
+	calls, last := askWith(t, armed(), task, f.call)
+	for _, c := range calls {
+		text := c.Tool
+		var args struct{ Object, Place, Answer string }
+		json.Unmarshal([]byte(c.Arguments), &args)
+		if args.Object+args.Place != "" {
+			text += "(" + args.Object + args.Place + ")"
+		}
+		if c.Tool == "finish" {
+			end = args.Answer
+			continue
+		}
+		tools = append(tools, text)
+	}
+	return tools, end + last.Text, last.Finish
+}
+
+func TestObjectsAreFetchedFromWhereTheyAre(t *testing.T) {
+	home := func() map[string]string {
+		return map[string]string{"red cube": "table", "blue cube": "table", "green ball": "office"}
+	}
+	once := func(n int, why string) func(int, model.Call) string {
+		return func(i int, _ model.Call) string {
+			if i == n {
+				return why
+			}
+			return ""
+		}
+	}
+	for name, c := range map[string]struct {
+		task  string
+		flat  flat
+		want  []string
+		says  string
+		gives bool // it gives up
+	}{
+		"found at its place": {
+			task: "take the red cube to the kitchen", flat: flat{at: home()},
+			want: []string{"list_objects", "navigate_to(table)", "pick(red cube)", "navigate_to(kitchen)", "place(kitchen)"},
+			says: "brought the red cube to the kitchen",
+		},
+		"there already": {
+			task: "take the green ball to the office unless it is already there", flat: flat{at: home()},
+			want: []string{"list_objects"}, says: "The green ball is at the office already.",
+		},
+		"held already": {
+			task: "take the red cube to the kitchen", flat: flat{at: home(), held: "red cube"},
+			want: []string{"list_objects", "navigate_to(kitchen)", "place(kitchen)"}, says: "brought the red cube to the kitchen",
+		},
+		"held, and to be picked up": {
+			task: "pick up the red cube", flat: flat{at: home(), held: "red cube"},
+			want: []string{"list_objects"}, says: "I hold the red cube already.",
+		},
+		"another is held": {
+			task: "pick up the red cube", flat: flat{at: home(), held: "blue cube"},
+			want: []string{
+				"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects", "navigate_to(table)", "pick(red cube)",
+				"list_objects", "navigate_to(table)", "pick(red cube)",
+			},
+			says: "The red cube cannot be picked up at the table: precondition_failed", gives: true,
+		},
+		"carried on the way": {
+			task: "pick up the red cube, go to the kitchen, put it down there", flat: flat{at: home()},
+			want: []string{"list_objects", "navigate_to(table)", "pick(red cube)", "navigate_to(kitchen)", "list_objects", "navigate_to(kitchen)", "place(kitchen)"},
+			says: "brought the red cube to the kitchen",
+		},
+		"lost on the way": {
+			task: "take the red cube to the kitchen",
+			flat: flat{at: home()}, // the test below loses it
+			want: []string{
+				"list_objects", "navigate_to(table)", "pick(red cube)", "navigate_to(kitchen)", "place(kitchen)",
+				"list_objects", "navigate_to(dock)", "pick(red cube)", "navigate_to(kitchen)", "place(kitchen)",
+			},
+			says: "brought the red cube to the kitchen",
+		},
+		"not where it was seen": {
+			task: "take the red cube to the kitchen", flat: flat{at: home(), fails: func(_ int, c model.Call) string {
+				if c.Tool == "pick" {
+					return "precondition_failed: the red cube is not seen"
+				}
+				return ""
+			}},
+			want: []string{
+				"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects", "navigate_to(table)", "pick(red cube)",
+				"list_objects", "navigate_to(table)", "pick(red cube)",
+			},
+			says: "The red cube cannot be picked up at the table: precondition_failed: the red cube is not seen", gives: true,
+		},
+		"nobody knows where": {
+			task: "take the red cube to the kitchen", flat: flat{at: map[string]string{"red cube": ""}},
+			want: []string{"list_objects"}, says: "I do not know where the red cube is.", gives: true,
+		},
+		"not where the task says": {
+			task: "take the red cube from the office to the kitchen", flat: flat{at: home()},
+			want: []string{"list_objects"}, says: "The red cube is not at the office, it is at the table.", gives: true,
+		},
+		"a refusal is no reason to look again": {
+			task: "take the red cube to the kitchen", flat: flat{at: home(), fails: once(2, "permission_denied: nobody allowed it")},
+			want: []string{"list_objects", "navigate_to(table)", "pick(red cube)"}, says: "permission_denied", gives: true,
+		},
+		"no way there": {
+			task: "take the red cube to the kitchen", flat: flat{at: home(), fails: once(1, "geometry_refused: no way")},
+			want: []string{"list_objects", "navigate_to(table)"}, says: "geometry_refused: no way", gives: true,
+		},
+		"the second after the first": {
+			task: "bring the red cube and the green ball to the dock", flat: flat{at: home(), fails: once(8, "geometry_refused: no way")},
+			want: []string{
+				"list_objects", "navigate_to(table)", "pick(red cube)", "navigate_to(dock)", "place(dock)",
+				"list_objects", "navigate_to(office)", "pick(green ball)", "navigate_to(dock)",
+			},
+			says: "Done before: brought the red cube to the dock.", gives: true,
+		},
+		"by where another lies": {
+			task: "if the green ball is in the office, go to the office, otherwise go to the dock", flat: flat{at: home()},
+			want: []string{"list_objects", "navigate_to(office)"}, says: "It holds that the green ball is at the office.",
+		},
+		"by where one lies that nobody knows": {
+			task: "if the green ball is in the office, go to the office, otherwise go to the dock", flat: flat{at: map[string]string{"green ball": ""}},
+			want: []string{"list_objects"}, says: "nobody knows where the green ball is", gives: true,
+		},
+		"asked where":       {task: "where is the ball?", flat: flat{at: home()}, want: []string{"list_objects"}, says: "The green ball is at the office."},
+		"asked whether":     {task: "is the ball on the table?", flat: flat{at: home()}, want: []string{"list_objects"}, says: "No. The green ball is at the office."},
+		"asked of the hand": {task: "are you holding the ball?", flat: flat{at: home(), held: "green ball"}, want: []string{"list_objects"}, says: "Yes, I hold the green ball."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := c.flat
+			if name == "lost on the way" {
+				f.fails = func(_ int, call model.Call) string {
+					if call.Tool == "navigate_to" && f.held != "" && f.at["red cube"] == "table" {
+						f.held, f.at["red cube"] = "", "dock"
+					}
+					return ""
+				}
+			}
+			tools, end, finish := errand(t, c.task, &f)
+			if !slices.Equal(tools, c.want) {
+				t.Errorf("calls\n%v, want\n%v", tools, c.want)
+			}
+			if !strings.Contains(end, c.says) || (finish == model.FinishInfeasible) != c.gives {
+				t.Errorf("it ends with %s %q, want %q", finish, end, c.says)
+			}
+		})
+	}
+}
+
+// TestWhatListObjectsSaysMayBeNoList: then it is given up in words.
+func TestWhatListObjectsSaysMayBeNoList(t *testing.T) {
+	for _, content := range []string{"", "[]", "7", `{"red cube":5}`, `{}`, "no objects"} {
+		calls, last := askWith(t, armed(), "take the red cube to the kitchen", func(int, model.Call) (bool, string) { return true, content })
+		if len(calls) != 1 || last.Finish != model.FinishInfeasible || last.Text == "" {
+			t.Errorf("%q: %v, %s %q", content, calls, last.Finish, last.Text)
+		}
+	}
+}
