@@ -85,8 +85,8 @@ func (c task) judge(t *testing.T, h *house, wording string) {
 	t.Logf("%q: %d %s: %s", wording, outcome, reason, r.Str("answer"))
 	for _, s := range steps {
 		for _, n := range c.Never {
-			if n.Tool == s.Str("tool") || n.Tool == "@skill" && s.Int("tool_class") == 2 {
-				t.Errorf("%s was called", s.Str("tool"))
+			if n.find([]*ros.Message{s}) == 0 || n.Tool == "@skill" && s.Int("tool_class") == 2 {
+				t.Errorf("%s(%s) was called", s.Str("tool"), s.Str("arguments_json"))
 			}
 		}
 	}
