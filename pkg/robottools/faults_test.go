@@ -64,34 +64,35 @@ func TestFaultsNeverEndInAFalseClaim(t *testing.T) {
 		for _, motion := range []struct{ name, args string }{{"navigate_to", `{"place":"kitchen"}`}, {"drive", `{"distance_m":2}`}} {
 			for _, when := range []string{"before", "during", "during, then cancel"} {
 				t.Run(fault+"/"+motion.name+"/"+when, func(t *testing.T) {
-					t.Parallel()
-					r := newRig(t)
-					r.faulty = true
-					r.ok("get_pose", "{}")
-					ctx, cancel := context.WithCancel(context.Background())
-					defer cancel()
-					if when == "before" {
-						r.setParam(fault, true)
-					} else {
-						time.AfterFunc(1500*time.Millisecond, func() { r.setParam(fault, true) })
-					}
-					if when == "during, then cancel" {
-						time.AfterFunc(2500*time.Millisecond, cancel)
-					}
-					begin := time.Now()
-					res := r.callCtx(ctx, motion.name, motion.args)
-					took := time.Since(begin)
-					still := r.still()
-					t.Logf("%.1f s, ok %v %s %s still %v: %s", took.Seconds(), res.OK, res.ErrorKind, res.Interrupt, still, res.Content)
-					if took > 40*time.Second {
-						t.Errorf("took %v", took)
-					}
-					if res.Interrupt != "actuator_fault" && !still {
-						t.Errorf("moves on: %+v", r.bot.Truth())
-					}
-					if when == "during, then cancel" && res.OK {
-						t.Errorf("a canceled motion is no success")
-					}
+					bubble(t, func(t *testing.T) {
+						r := newRig(t)
+						r.faulty = true
+						r.ok("get_pose", "{}")
+						ctx, cancel := context.WithCancel(context.Background())
+						defer cancel()
+						if when == "before" {
+							r.setParam(fault, true)
+						} else {
+							time.AfterFunc(1500*time.Millisecond, func() { r.setParam(fault, true) })
+						}
+						if when == "during, then cancel" {
+							time.AfterFunc(2500*time.Millisecond, cancel)
+						}
+						begin := time.Now()
+						res := r.callCtx(ctx, motion.name, motion.args)
+						took := time.Since(begin)
+						still := r.still()
+						t.Logf("%.1f s, ok %v %s %s still %v: %s", took.Seconds(), res.OK, res.ErrorKind, res.Interrupt, still, res.Content)
+						if took > 40*time.Second {
+							t.Errorf("took %v", took)
+						}
+						if res.Interrupt != "actuator_fault" && !still {
+							t.Errorf("moves on: %+v", r.bot.Truth())
+						}
+						if when == "during, then cancel" && res.OK {
+							t.Errorf("a canceled motion is no success")
+						}
+					})
 				})
 			}
 		}
@@ -99,54 +100,57 @@ func TestFaultsNeverEndInAFalseClaim(t *testing.T) {
 }
 
 func TestProtectiveStopPausesAndResumes(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.ok("get_pose", "{}")
-	time.AfterFunc(1500*time.Millisecond, func() { r.setParam("fault.protective_stop", true) })
-	paused := make(chan guard.State, 1)
-	time.AfterFunc(3500*time.Millisecond, func() { paused <- r.state("base") })
-	time.AfterFunc(6500*time.Millisecond, func() { r.setParam("fault.protective_stop", false) })
-	res := r.ok("navigate_to", `{"place":"kitchen"}`)
-	if state := <-paused; state != guard.Paused {
-		t.Errorf("while held: %v", state)
-	}
-	t.Log(res.Content)
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.ok("get_pose", "{}")
+		time.AfterFunc(1500*time.Millisecond, func() { r.setParam("fault.protective_stop", true) })
+		paused := make(chan guard.State, 1)
+		time.AfterFunc(3500*time.Millisecond, func() { paused <- r.state("base") })
+		time.AfterFunc(6500*time.Millisecond, func() { r.setParam("fault.protective_stop", false) })
+		res := r.ok("navigate_to", `{"place":"kitchen"}`)
+		if state := <-paused; state != guard.Paused {
+			t.Errorf("while held: %v", state)
+		}
+		t.Log(res.Content)
+	})
 }
 
 func TestOperatorPauseSendsTheRest(t *testing.T) {
 	for _, motion := range []struct{ name, args string }{{"navigate_to", `{"place":"kitchen"}`}, {"drive", `{"distance_m":2}`}} {
 		t.Run(motion.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			r.ok("get_pose", "{}")
-			time.AfterFunc(1500*time.Millisecond, func() { r.robot.Guard().Pause(guard.SourceOperator) })
-			still := make(chan bool, 1)
-			time.AfterFunc(4*time.Second, func() { still <- r.still() })
-			time.AfterFunc(5*time.Second, func() { r.robot.Guard().Resume(guard.SourceOperator) })
-			res := r.ok(motion.name, motion.args)
-			if !<-still {
-				t.Error("moved while paused")
-			}
-			t.Log(res.Content)
+			bubble(t, func(t *testing.T) {
+				r := newRig(t)
+				r.ok("get_pose", "{}")
+				time.AfterFunc(1500*time.Millisecond, func() { r.robot.Guard().Pause(guard.SourceOperator) })
+				still := make(chan bool, 1)
+				time.AfterFunc(4*time.Second, func() { still <- r.still() })
+				time.AfterFunc(5*time.Second, func() { r.robot.Guard().Resume(guard.SourceOperator) })
+				res := r.ok(motion.name, motion.args)
+				if !<-still {
+					t.Error("moved while paused")
+				}
+				t.Log(res.Content)
+			})
 		})
 	}
 }
 
 func TestEmergencyStopLatches(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.ok("get_pose", "{}")
-	time.AfterFunc(1500*time.Millisecond, func() { r.robot.EmergencyInput("test", true) })
-	res := r.call("navigate_to", `{"place":"kitchen"}`)
-	if res.OK || res.Interrupt != "emergency_stop" || !r.still() {
-		t.Errorf("%+v still %v", res, r.still())
-	}
-	r.robot.EmergencyInput("test", false)
-	if res := r.call("drive", `{"distance_m":0.2}`); res.OK || res.ErrorKind != tool.GuardRefused {
-		t.Errorf("a released stop is no reset: %+v", res)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	must(t, r.robot.Guard().Reset(ctx))
-	r.ok("drive", `{"distance_m":0.2}`)
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.ok("get_pose", "{}")
+		time.AfterFunc(1500*time.Millisecond, func() { r.robot.EmergencyInput("test", true) })
+		res := r.call("navigate_to", `{"place":"kitchen"}`)
+		if res.OK || res.Interrupt != "emergency_stop" || !r.still() {
+			t.Errorf("%+v still %v", res, r.still())
+		}
+		r.robot.EmergencyInput("test", false)
+		if res := r.call("drive", `{"distance_m":0.2}`); res.OK || res.ErrorKind != tool.GuardRefused {
+			t.Errorf("a released stop is no reset: %+v", res)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		must(t, r.robot.Guard().Reset(ctx))
+		r.ok("drive", `{"distance_m":0.2}`)
+	})
 }

@@ -1,20 +1,17 @@
 package robottools_test
 
 import (
-	"flag"
-	"fmt"
-	"os"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 )
 
-// TestMain lets more tests run side by side than there are cores: nearly all of their time they wait for a robot.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "16"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	goleak.VerifyTestMain(m)
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bubble runs a test with a robot in virtual time, beside others: nothing depends on how fast the machine is.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, f)
 }

@@ -107,65 +107,67 @@ func (r *rig) ok(name, args string) tool.Result {
 }
 
 func TestToolsOfTheBuiltInRobot(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.ok("get_pose", "{}")
-	r.ok("get_battery", "{}")
-	r.ok("list_places", "{}")
-	r.ok("get_clearance", "{}")
-	before := r.bot.Truth()
-	for _, c := range []struct{ name, args string }{{"drive", `{"distance_m":0.5}`}, {"drive", `{"distance_m":-0.3}`}, {"turn", `{"angle_rad":1.5708}`}, {"wait", `{"seconds":0.2}`}} {
-		res := r.ok(c.name, c.args)
-		for _, p := range res.Postconditions {
-			name, rest, _ := strings.Cut(strings.TrimSuffix(p, ")"), "(")
-			if name != "at_pose" {
-				t.Fatalf("postcondition %q", p)
-			}
-			x := strings.Split(rest, ", ")
-			if v := r.ok("at_pose", `{"x":`+x[0]+`,"y":`+x[1]+`,"yaw":`+x[2]+`}`); !v.Passed {
-				t.Errorf("%s does not hold: %s", p, v.Content)
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.ok("get_pose", "{}")
+		r.ok("get_battery", "{}")
+		r.ok("list_places", "{}")
+		r.ok("get_clearance", "{}")
+		before := r.bot.Truth()
+		for _, c := range []struct{ name, args string }{{"drive", `{"distance_m":0.5}`}, {"drive", `{"distance_m":-0.3}`}, {"turn", `{"angle_rad":1.5708}`}, {"wait", `{"seconds":0.2}`}} {
+			res := r.ok(c.name, c.args)
+			for _, p := range res.Postconditions {
+				name, rest, _ := strings.Cut(strings.TrimSuffix(p, ")"), "(")
+				if name != "at_pose" {
+					t.Fatalf("postcondition %q", p)
+				}
+				x := strings.Split(rest, ", ")
+				if v := r.ok("at_pose", `{"x":`+x[0]+`,"y":`+x[1]+`,"yaw":`+x[2]+`}`); !v.Passed {
+					t.Errorf("%s does not hold: %s", p, v.Content)
+				}
 			}
 		}
-	}
-	t.Logf("truth before %+v after %+v", before, r.bot.Truth())
-	r.ok("navigate_to", `{"place":"kitchen"}`)
-	if v := r.ok("at_place", `{"place":"kitchen"}`); !v.Passed {
-		t.Errorf("not in the kitchen: %s", v.Content)
-	}
-	if v := r.ok("at_place", `{"place":"office"}`); v.Passed {
-		t.Errorf("in the office as well: %s", v.Content)
-	}
-	if v := r.ok("battery_above", `{"percent":5}`); !v.Passed {
-		t.Errorf("battery: %s", v.Content)
-	}
+		t.Logf("truth before %+v after %+v", before, r.bot.Truth())
+		r.ok("navigate_to", `{"place":"kitchen"}`)
+		if v := r.ok("at_place", `{"place":"kitchen"}`); !v.Passed {
+			t.Errorf("not in the kitchen: %s", v.Content)
+		}
+		if v := r.ok("at_place", `{"place":"office"}`); v.Passed {
+			t.Errorf("in the office as well: %s", v.Content)
+		}
+		if v := r.ok("battery_above", `{"percent":5}`); !v.Passed {
+			t.Errorf("battery: %s", v.Content)
+		}
+	})
 }
 
 func TestRefusalsReachNothing(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.ok("get_pose", "{}")
-	before := r.bot.Counters()
-	for _, c := range []struct{ name, args, rule string }{
-		{"drive", `{"distance_m":100}`, "range"},
-		{"drive", `{"distance_m":1e308}`, "range"},
-		{"drive", `{"distance_m":4.5}`, "swept path"},
-		{"turn", `{"angle_rad":36000}`, "range"},
-		{"navigate_to", `{"x":-0.6,"y":1.8,"yaw":0}`, "map"},
-		{"navigate_to", `{"x":0,"y":0,"yaw":0}`, "keep-out"},
-		{"navigate_to", `{"x":50,"y":0,"yaw":0}`, ""},
-		{"navigate_to", `{"x":1e308,"y":0,"yaw":0}`, ""},
-		{"wait", `{"seconds":-5}`, "negative"},
-	} {
-		res := r.call(c.name, c.args)
-		if res.OK || res.ErrorKind != tool.GeometryRefused || !strings.Contains(res.Content, c.rule) {
-			t.Errorf("%s(%s) = %v %s: %s", c.name, c.args, res.OK, res.ErrorKind, res.Content)
-		} else {
-			t.Logf("%s", res.Content)
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.ok("get_pose", "{}")
+		before := r.bot.Counters()
+		for _, c := range []struct{ name, args, rule string }{
+			{"drive", `{"distance_m":100}`, "range"},
+			{"drive", `{"distance_m":1e308}`, "range"},
+			{"drive", `{"distance_m":4.5}`, "swept path"},
+			{"turn", `{"angle_rad":36000}`, "range"},
+			{"navigate_to", `{"x":-0.6,"y":1.8,"yaw":0}`, "map"},
+			{"navigate_to", `{"x":0,"y":0,"yaw":0}`, "keep-out"},
+			{"navigate_to", `{"x":50,"y":0,"yaw":0}`, ""},
+			{"navigate_to", `{"x":1e308,"y":0,"yaw":0}`, ""},
+			{"wait", `{"seconds":-5}`, "negative"},
+		} {
+			res := r.call(c.name, c.args)
+			if res.OK || res.ErrorKind != tool.GeometryRefused || !strings.Contains(res.Content, c.rule) {
+				t.Errorf("%s(%s) = %v %s: %s", c.name, c.args, res.OK, res.ErrorKind, res.Content)
+			} else {
+				t.Logf("%s", res.Content)
+			}
 		}
-	}
-	for name, n := range r.bot.Counters() {
-		if n != before[name] {
-			t.Errorf("counter %s went from %d to %d", name, before[name], n)
+		for name, n := range r.bot.Counters() {
+			if n != before[name] {
+				t.Errorf("counter %s went from %d to %d", name, before[name], n)
+			}
 		}
-	}
+	})
 }
