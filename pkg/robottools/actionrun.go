@@ -23,6 +23,9 @@ type actionRun struct {
 	// again makes the goal of a later epoch; nil: the same goal is sent again.
 	again func() (*ros.Message, error)
 
+	over  context.Context // ends with the call
+	letGo context.CancelFunc
+
 	mu      sync.Mutex
 	goals   map[guard.Epoch]*action.Goal
 	cancels map[guard.Epoch]context.CancelFunc
@@ -49,6 +52,7 @@ func (a *actionRun) start(epoch guard.Epoch) error {
 
 // execute runs the goal under the guard to its end.
 func (a *actionRun) execute(ctx context.Context, lease *guard.Lease, cmd guard.Command) guard.Outcome {
+	a.over, a.letGo = context.WithCancel(a.b.robot.background)
 	defer a.end()
 	cmd.Start = a.start
 	a.act.begin(a)
@@ -84,6 +88,11 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 	a.call.Note("skill.goal_accepted", map[string]any{"goal": g.ID().String(), "action": a.b.spec.Source})
 	act.Accepted(epoch)
 	out, err := g.Result(ctx)
+	if errors.Is(err, action.ErrResultLost) {
+		// The status topic told how it ended; whether that is true is for the verification to say.
+		a.call.Note("skill.result_lost", map[string]any{"error": err.Error()})
+		err = nil
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			a.call.Note("skill.server_lost", map[string]any{"error": err.Error()})
@@ -133,7 +142,8 @@ func (a *actionRun) cancel(epoch guard.Epoch) {
 		return
 	}
 	a.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(a.b.robot.background, cancelAnswer)
+		// The request goes out at once; its answer is waited for as long as the call lasts.
+		ctx, cancel := context.WithTimeout(a.over, cancelAnswer)
 		defer cancel()
 		code, err := g.Cancel(ctx)
 		if err != nil {
@@ -151,6 +161,7 @@ func (a *actionRun) result() *ros.Message {
 
 // end lets go of what still waits for answers.
 func (a *actionRun) end() {
+	a.letGo()
 	a.mu.Lock()
 	for _, c := range a.cancels {
 		c()

@@ -158,7 +158,7 @@ func TestLossIsToldInTime(t *testing.T) {
 		within time.Duration
 	}{
 		{"server vanished", func(f *actiontest.Fake, _ action.GoalID) error { return f.Close() }, action.ErrServerLost, 1500 * time.Millisecond},
-		{"result never sent", func(f *actiontest.Fake, id action.GoalID) error { return f.Publish(id, action.StatusCanceled) }, action.ErrResultLost, 5 * time.Second},
+		{"result never sent", func(f *actiontest.Fake, id action.GoalID) error { return f.Publish(id, action.StatusCanceled) }, action.ErrResultLost, 3 * time.Second},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,9 @@ const (
 	lookEvery = 250 * time.Millisecond
 	// lostAfter is how long a server may be out of sight: discovery flickers.
 	lostAfter = time.Second
-	// resultAfter is how long get_result may take once the status topic says that the goal has ended.
-	resultAfter = 5 * time.Second
+	// resultAfter is how long get_result may take once the status topic says that the goal has ended. Shorter than any
+	// guard's patience with a robot that stands and whose goal seems to run.
+	resultAfter = 3 * time.Second
 	// cancelAnswer is how long the server may take to answer the cancel of a goal given up, and
 	// how often that is tried again.
 	cancelAnswer = 2 * time.Second
