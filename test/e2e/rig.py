@@ -231,6 +231,14 @@ class Rig:
                     path.append(a.state)
         return path
 
+    def level(self, name="base"):
+        """The newest level that diagnostics give an actuator."""
+        for m in reversed(self.diagnostics):
+            for s in m.status:
+                if s.name.endswith(f"actuator {name}"):
+                    return s.level
+        return None
+
     # The truth.
 
     def counters(self):
@@ -271,7 +279,7 @@ class Rig:
 
     def mend(self):
         """Takes all faults back, so that the node can see the robot come to rest."""
-        if self.sim and self.sim.alive():
+        if self.sim is not None and self.sim.alive():
             self.set_sim(**dict.fromkeys(SWITCHES, False), **dict.fromkeys(LEVELS, 0.0))
 
     def close(self):

@@ -97,11 +97,12 @@ def test_a_full_queue_refuses(crowd):
     goals = send(r, 8, "drive 0.3 m forward")
     assert all(x.successful for x in r.set_node(queue_length=32))
     assert [g.accepted for g in goals] == [True] * 4 + [False] * 4
-    for g in goals[:4]:
+    for g in reversed(goals[:4]):
         g.cancel()
     for g in goals[:4]:
         g.wait(20)
-        honest(r, g)
+        assert g.end() == ("INTERRUPTED", "canceled"), g.told()
+    honest(r, goals[0])
 
 
 def test_goals_that_wait_can_be_canceled_without_moving_anything(crowd):

@@ -48,16 +48,7 @@ def test_it_is_no_success_where_rest_cannot_be_measured(house, fault):
     goal.wait(20)
     assert goal.end() == ("FAILED", "actuator_fault"), goal.told()
     assert house.actuator() == ActuatorState.FAULT
-    house.until(lambda: level(house) == DiagnosticStatus.ERROR, 5.0, "an error in the diagnostics")
-
-
-def level(rig):
-    """The newest level that diagnostics give the base."""
-    for m in reversed(rig.diagnostics):
-        for s in m.status:
-            if s.name.endswith("actuator base"):
-                return s.level
-    return None
+    house.until(lambda: house.level() == DiagnosticStatus.ERROR, 5.0, "an error in the diagnostics")
 
 
 def test_many_stops_at_once_are_all_answered(house):
