@@ -1,5 +1,5 @@
-"""A real language model behind a real endpoint. It is far too small to plan anything sensible: whatever it says, the end is honest and
-nothing unsafe is done."""
+"""A real language model behind a real endpoint. It is far too small to plan anything sensible: whatever it says, the
+end is honest and nothing unsafe is done."""
 
 import math
 import os
