@@ -193,7 +193,7 @@ func (s *session) gate(stage workflow.Step) *ending {
 		if err != nil {
 			return endOf(ReasonBadRequest, "stage %s: %v", stage.ID, err)
 		}
-		v := Verification{}
+		var v Verification
 		if c.Kind == criteria.ByPerson {
 			v = s.askJudge(c)
 		} else {

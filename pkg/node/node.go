@@ -258,7 +258,7 @@ const restPatience = 30 * time.Second
 // onDeactivate ends the goals, at rest, before the action disappears.
 func (n *Node) onDeactivate(context.Context) error {
 	if w := n.work.Load(); w != nil {
-		w.noteUnseen()
+		w.noteIdle()
 	}
 	n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown, Message: "the node is being deactivated"})
 	// A context of its own: a shutdown's or a request's may end before the robot rests.

@@ -105,7 +105,10 @@ func (n *Node) bareStop(ctx context.Context) error {
 	go func() { done <- r.Run(running) }()
 	err = r.Guard().StopAll(ctx, string(harness.ReasonOperatorStop))
 	end()
-	<-done // bounded by the actuators' deadlines; what it says, StopAll has said
+	ended := <-done // bounded by the actuators' deadlines
+	if err == nil {
+		err = ended // else it says what StopAll has said
+	}
 	return errors.Join(err, r.Close())
 }
 

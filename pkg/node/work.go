@@ -27,7 +27,7 @@ type work struct {
 	model   model.Model
 	harness *harness.Harness
 	mirror  *mirror
-	unseen  map[string]bool // see noteUnseen; the machine's callbacks alone touch it
+	idle    map[string]guard.ActuatorState // see noteIdle; the machine's callbacks alone touch it
 
 	cancel context.CancelFunc
 	done   chan error
@@ -59,10 +59,11 @@ func (n *Node) configure() (w *work, err error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
-	go func() { w.done <- w.robot.Run(ctx) }()
+	made := w // a return of nil forgets it
+	go func() { made.done <- made.robot.Run(ctx) }()
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, w.end(context.Background()))
+			err = errors.Join(err, made.end(context.Background()))
 		}
 	}()
 	if w.table, err = tool.NewTable(w.robot.Tools()...); err != nil {
@@ -86,7 +87,7 @@ func (n *Node) configure() (w *work, err error) {
 	w.mirror = &mirror{sink: sink, n: n, open: map[string]*mirroredLog{}}
 	w.harness, err = harness.New(harness.Config{
 		Model: w.model, Tools: w.table, Policy: w.policy, Approver: n.approvals, Trace: w.mirror,
-		Settle: w.settle, Stop: func(ctx context.Context, reason string) error { return w.robot.Guard().StopAll(ctx, reason) },
+		Settle: w.settle, Stop: func(ctx context.Context, reason string) error { return made.robot.Guard().StopAll(ctx, reason) },
 		Facts: w.robot.Facts(), Defaults: n.params.limits.limitsNow(), Maxima: n.params.maxima.limitsNow(),
 		Prices:           budget.Prices{Input: n.params.priceInput.Get(), Output: n.params.priceOutput.Get()},
 		AcceptanceRounds: rounds(n.params.rounds.Get()), StopReserve: secondsOf(n.params.stopReserve.Get()),
@@ -171,17 +172,19 @@ func (n *Node) traceDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "agent_node", "traces"), nil
 }
 
-// noteUnseen remembers, before a way down begins, which actuators are neither measured nor under anybody's command here:
-// a node without its robot has moved nothing, and need not prove that it rests.
-func (w *work) noteUnseen() {
-	w.unseen = map[string]bool{}
+// noteIdle remembers, before a way down begins, which actuators are under nobody's command here.
+func (w *work) noteIdle() {
+	w.idle = map[string]guard.ActuatorState{}
 	for _, a := range w.robot.Guard().States() {
-		w.unseen[a.Name] = a.State == guard.Unknown && a.Owner == ""
+		if a.Owner == "" && (a.State == guard.Unknown || a.State == guard.Holding) {
+			w.idle[a.Name] = a
+		}
 	}
 }
 
-// unrested takes from a *guard.NotAtRestError what is no reason to stay on the way down: actuators that were unseen, and
-// faults that nobody has acknowledged at measured rest.
+// unrested takes from a *guard.NotAtRestError what is no reason to stay on the way down: actuators that were idle and of which
+// nothing was heard since (a node without its robot has nothing to bring to rest), and faults that nobody has acknowledged at
+// measured rest.
 func (w *work) unrested(err error) error {
 	var moving *guard.NotAtRestError
 	if !errors.As(err, &moving) {
@@ -189,7 +192,9 @@ func (w *work) unrested(err error) error {
 	}
 	left := &guard.NotAtRestError{}
 	for _, a := range moving.Actuators {
-		if !w.unseen[a.Name] && !w.robot.AtRest(a.Name) {
+		before, idle := w.idle[a.Name]
+		unheard := idle && (before.State == guard.Unknown || a.LastFeedback.Equal(before.LastFeedback))
+		if !unheard && !w.robot.AtRest(a.Name) {
 			left.Actuators = append(left.Actuators, a)
 		}
 	}
@@ -201,8 +206,8 @@ func (w *work) unrested(err error) error {
 
 // end stops the guard (which brings everything to rest) and takes the robot down.
 func (w *work) end(ctx context.Context) error {
-	if w.unseen == nil {
-		w.noteUnseen()
+	if w.idle == nil {
+		w.noteIdle()
 	}
 	w.cancel()
 	var err error

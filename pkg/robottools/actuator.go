@@ -79,8 +79,10 @@ func guardConfig(name string, def Actuator) guard.Config {
 		from float64
 		into *float64
 	}{
-		{t.LinearSpeed, &linear.Speed}, {t.Displacement, &linear.Displacement},
-		{t.AngularSpeed, &angular.Speed}, {t.Rotation, &angular.Displacement},
+		{t.LinearSpeed, &linear.Speed},
+		{t.Displacement, &linear.Displacement},
+		{t.AngularSpeed, &angular.Speed},
+		{t.Rotation, &angular.Displacement},
 	} {
 		if o.from > 0 {
 			*o.into = o.from
@@ -96,9 +98,15 @@ func tuneTimes(c *guard.Config, t GuardTuning) {
 		from float64
 		into *time.Duration
 	}{
-		{t.Window, &c.Window}, {t.StallTime, &c.StallTime}, {t.FeedbackTimeout, &c.FeedbackTimeout}, {t.PauseCap, &c.PauseCap},
-		{t.StopTime, &c.StopTime}, {t.SettleTime, &c.SettleTime}, {t.CancelAnswer, &c.CancelAnswer},
-		{t.CancelResult, &c.CancelResult}, {t.AcceptTimeout, &c.AcceptTimeout},
+		{t.Window, &c.Window},
+		{t.StallTime, &c.StallTime},
+		{t.FeedbackTimeout, &c.FeedbackTimeout},
+		{t.PauseCap, &c.PauseCap},
+		{t.StopTime, &c.StopTime},
+		{t.SettleTime, &c.SettleTime},
+		{t.CancelAnswer, &c.CancelAnswer},
+		{t.CancelResult, &c.CancelResult},
+		{t.AcceptTimeout, &c.AcceptTimeout},
 	} {
 		if o.from > 0 {
 			*o.into = seconds(o.from)

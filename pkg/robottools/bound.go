@@ -159,7 +159,7 @@ func (b *bound) fail(kind tool.ErrorKind, format string, args ...any) *tool.Resu
 
 // observation is the success result for what was seen.
 func (b *bound) observation(s scope, whole any) tool.Result {
-	var out any = whole
+	out := whole
 	if b.result != nil {
 		v, err := b.result.eval(s)
 		if err != nil {

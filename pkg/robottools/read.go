@@ -244,8 +244,10 @@ func (r *Robot) newParameterRead(b *bound, c *compiler) (tool.Tool, error) {
 
 // parameterValue is what an rcl_interfaces/msg/ParameterValue holds.
 func parameterValue(m *ros.Message) (any, error) {
-	fields := []string{"", "bool_value", "integer_value", "double_value", "string_value", "byte_array_value",
-		"bool_array_value", "integer_array_value", "double_array_value", "string_array_value"}
+	fields := []string{
+		"", "bool_value", "integer_value", "double_value", "string_value", "byte_array_value",
+		"bool_array_value", "integer_array_value", "double_array_value", "string_array_value",
+	}
 	kind := int(m.Int("type"))
 	if kind <= 0 || kind >= len(fields) {
 		return nil, errors.New("not set")

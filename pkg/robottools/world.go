@@ -159,7 +159,7 @@ func (w *worldView) transforms(m *ros.Message, static bool) {
 		}
 		switch {
 		case err != nil:
-			w.node.Logger().Warn("transform refused", "parent", s.Parent, "child", s.Child, "error", err)
+			w.refusedTransform(s, err)
 		case change.Reparented != "":
 			w.node.Logger().Warn("frame has a new parent", "child", s.Child, "parent", s.Parent, "before", change.Reparented)
 		case change.Cleared:

@@ -19,7 +19,8 @@ func TestJSONRoundTrip(t *testing.T) {
 	check := func(t interface {
 		Fatal(...any)
 		Fatalf(string, ...any)
-	}, m *ros.Message) {
+	}, m *ros.Message,
+	) {
 		text, err := m.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -89,10 +90,14 @@ func TestJSONFieldsInAnyOrder(t *testing.T) {
 
 func TestJSONForm(t *testing.T) {
 	m := ros.New(ros.NewType("test/msg/Form", []ros.Field{
-		{Name: "big", Kind: ros.KindUint64}, {Name: "low", Kind: ros.KindInt64},
-		{Name: "f32", Kind: ros.KindFloat32}, {Name: "f64", Kind: ros.KindFloat64, Array: ros.UnboundedSequence},
-		{Name: "data", Kind: ros.KindUint8, Array: ros.UnboundedSequence}, {Name: "text", Kind: ros.KindString},
-		{Name: "none", Kind: ros.KindMessage, Array: ros.UnboundedSequence, Type: pointType}, {Name: "yes", Kind: ros.KindBool},
+		{Name: "big", Kind: ros.KindUint64},
+		{Name: "low", Kind: ros.KindInt64},
+		{Name: "f32", Kind: ros.KindFloat32},
+		{Name: "f64", Kind: ros.KindFloat64, Array: ros.UnboundedSequence},
+		{Name: "data", Kind: ros.KindUint8, Array: ros.UnboundedSequence},
+		{Name: "text", Kind: ros.KindString},
+		{Name: "none", Kind: ros.KindMessage, Array: ros.UnboundedSequence, Type: pointType},
+		{Name: "yes", Kind: ros.KindBool},
 	}, nil)).With("big", uint64(math.MaxUint64)).With("low", int64(math.MinInt64)).With("f32", float32(0.1)).
 		With("f64", []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1, 0.1, 1e21, 1e-7, math.Copysign(0, -1), 123456789}).
 		With("data", []byte{0, 255}).With("text", "a\"\\/\n\x00<ä🤖\u2028").With("yes", true)
@@ -112,7 +117,7 @@ func TestDecodeJSONErrors(t *testing.T) {
 		at     string // the text where it is wrong; empty: the end
 	}{
 		{`{"answr": 1}`, "answr", "unknown field", "", `"answr"`},
-		{`{"pose": {"positon": {}}}`, "pose.positon", "unknown field", "", `"positon"`},
+		{`{"pose": {"posn": {}}}`, "pose.posn", "unknown field", "", `"posn"`},
 		{`{"answer": 1, "answer": 2}`, "answer", "repeated field", "", `: 2`},
 		{`{"answer": null}`, "answer", "null", "int16", `null`},
 		{`{"pose": null}`, "pose", "null", "test/msg/Pose", `null`},

@@ -50,7 +50,8 @@ func appendMessage(b []byte, m *Message, depth int) ([]byte, *FieldError) {
 			}
 			continue
 		}
-		n, bad := len(b), 0
+		n := len(b)
+		var bad int
 		if b, bad = appendValue(b, v); bad >= 0 {
 			err := fieldError(t, f, reasonUTF8, nil)
 			if f.Array != Single {

@@ -285,7 +285,7 @@ func TestFromMapErrors(t *testing.T) {
 		path string
 		why  string
 	}{
-		{map[string]any{"pose": map[string]any{"positon": 1}}, "pose.positon", "unknown field"},
+		{map[string]any{"pose": map[string]any{"posn": 1}}, "pose.posn", "unknown field"},
 		{map[string]any{"zeta": 1, "alpha": 2}, "alpha", "unknown field"},
 		{map[string]any{"pose": nil}, "pose", "wrong type"},
 		{map[string]any{"poses": []any{map[string]any{}, map[string]any{"position": map[string]any{"x": "a"}}}}, "poses[1].position.x", "wrong type"},

@@ -65,14 +65,13 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 		err = errors.Join(err, <-robotDone)
 	}()
 
-	host, err := bus.NewNode("agent_node", mem.Options{Args: s.Args, Logger: s.Logger})
+	given := s.Args
+	if simulated {
+		given = withSimTime(s.Args)
+	}
+	host, err := bus.NewNode("agent_node", mem.Options{Args: given, Logger: s.Logger})
 	if err != nil {
 		return ExitFailed, err
-	}
-	if simulated {
-		if err := host.UseSimTime(true); err != nil {
-			return ExitFailed, err
-		}
 	}
 	var options node.Options
 	if simulated {
@@ -99,4 +98,14 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 		name = "/" + host.Name()
 	}
 	return ask(person, name)
+}
+
+// withSimTime are the arguments with use_sim_time on: the node's own parameter decides.
+func withSimTime(a *args.Args) *args.Args {
+	out := args.Args{}
+	if a != nil {
+		out = *a
+	}
+	out.Params = append(out.Params[:len(out.Params):len(out.Params)], args.Param{Pattern: "/**", Name: "use_sim_time", Value: true})
+	return &out
 }

@@ -21,32 +21,36 @@ DEPTH = 2000
 
 def interface(name):
     """Find the class of pkg/msg/Name, pkg/srv/Name, or of a part of an action."""
-    package, kind, base = name.split('/')
-    module = importlib.import_module(f'{package}.{kind}')
+    package, kind, base = name.split("/")
+    module = importlib.import_module(f"{package}.{kind}")
     if hasattr(module, base):
         return getattr(module, base)
-    whole, part = base.rsplit('_', 1)
-    if part in ('Request', 'Response'):
-        return getattr(interface(f'{package}/{kind}/{whole}'), part)
+    whole, part = base.rsplit("_", 1)
+    if part in ("Request", "Response"):
+        return getattr(interface(f"{package}/{kind}/{whole}"), part)
     action = getattr(module, whole)
     parts = {
-        'Goal': 'Goal', 'Result': 'Result', 'Feedback': 'Feedback', 'FeedbackMessage': 'Impl.FeedbackMessage',
-        'SendGoal': 'Impl.SendGoalService', 'GetResult': 'Impl.GetResultService',
+        "Goal": "Goal",
+        "Result": "Result",
+        "Feedback": "Feedback",
+        "FeedbackMessage": "Impl.FeedbackMessage",
+        "SendGoal": "Impl.SendGoalService",
+        "GetResult": "Impl.GetResultService",
     }
-    for step in parts[part].split('.'):
+    for step in parts[part].split("."):
         action = getattr(action, step)
     return action
 
 
 def number(value):
     if isinstance(value, float) and not math.isfinite(value):
-        return 'NaN' if math.isnan(value) else 'Infinity' if value > 0 else '-Infinity'
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value
 
 
 def dump(value):
     """Turn a message, or a value of one of its fields, into what JSON can say."""
-    if hasattr(value, 'get_fields_and_field_types'):
+    if hasattr(value, "get_fields_and_field_types"):
         return {field: dump(getattr(value, field)) for field in value.get_fields_and_field_types()}
     if isinstance(value, bytes):
         assert len(value) == 1
@@ -62,19 +66,19 @@ def dump(value):
 
 def one(kind, value):
     """Turn a JSON value into that of a field's element, by the element's type in IDL."""
-    if '/' in kind:
-        package, name = kind.split('/')
+    if "/" in kind:
+        package, name = kind.split("/")
         return fill(interface_of_field(package, name), value)
-    if kind in ('float', 'double'):
+    if kind in ("float", "double"):
         value = float(value)
-        return float(numpy.float32(value)) if kind == 'float' else value
-    if kind == 'octet':
+        return float(numpy.float32(value)) if kind == "float" else value
+    if kind == "octet":
         return bytes([value])
     return value
 
 
 def interface_of_field(package, name):
-    return interface(f'{package}/msg/{name}') if '_' not in name else interface(f'{package}/action/{name}')
+    return interface(f"{package}/msg/{name}") if "_" not in name else interface(f"{package}/action/{name}")
 
 
 def fill(message_class, values):
@@ -82,13 +86,13 @@ def fill(message_class, values):
     fields = message_class.get_fields_and_field_types()
     assert set(fields) == set(values), (message_class, set(fields) ^ set(values))
     for name, kind in fields.items():
-        if kind.startswith('sequence<'):
-            kind = kind[len('sequence<'):-1]
-            head, _, bound = kind.rpartition(', ')
+        if kind.startswith("sequence<"):
+            kind = kind[len("sequence<") : -1]
+            head, _, bound = kind.rpartition(", ")
             element = head if head and bound.isdigit() else kind
             setattr(message, name, [one(element, item) for item in values[name]])
-        elif kind.endswith(']'):
-            element = kind[:kind.rindex('[')]
+        elif kind.endswith("]"):
+            element = kind[: kind.rindex("[")]
             items = [one(element, item) for item in values[name]]
             held = getattr(message, name)
             setattr(message, name, numpy.array(items, dtype=held.dtype) if isinstance(held, numpy.ndarray) else items)
@@ -101,7 +105,7 @@ class Peer:
     """Carries out commands on one node."""
 
     def __init__(self):
-        self.node = rclpy.create_node('rclpy_echo')
+        self.node = rclpy.create_node("rclpy_echo")
         self.publishers = {}
         self.kept = []  # entities that live as long as the node
         self.lock = threading.Lock()
@@ -111,11 +115,14 @@ class Peer:
             print(json.dumps(what), flush=True)
 
     def command(self, do, **with_):
-        return getattr(self, 'do_' + do)(**with_)
+        return getattr(self, "do_" + do)(**with_)
 
     def do_subscribe(self, type, topic):
-        self.kept.append(self.node.create_subscription(
-            interface(type), topic, lambda m: self.say(got=topic, message=dump(m)), QoSProfile(depth=DEPTH)))
+        self.kept.append(
+            self.node.create_subscription(
+                interface(type), topic, lambda m: self.say(got=topic, message=dump(m)), QoSProfile(depth=DEPTH)
+            )
+        )
         return {}
 
     def do_publisher(self, type, topic):
@@ -123,7 +130,7 @@ class Peer:
         return {}
 
     def do_matched(self, topic):
-        return {'count': self.publishers[topic].get_subscription_count()}
+        return {"count": self.publishers[topic].get_subscription_count()}
 
     def do_publish(self, type, topic, message):
         self.publishers[topic].publish(fill(interface(type), message))
@@ -131,16 +138,18 @@ class Peer:
 
     def do_fixtures(self, type, topic):
         """Publish what test_msgs itself keeps to test with."""
-        name = type.split('/')[-1]
-        snake = ''.join('_' + c.lower() if c.isupper() and i and not name[i - 1].isupper() else c.lower()
-                        for i, c in enumerate(name))
-        messages = getattr(test_msgs.message_fixtures, 'get_msg_' + snake)()
+        name = type.split("/")[-1]
+        snake = "".join(
+            "_" + c.lower() if c.isupper() and i and not name[i - 1].isupper() else c.lower()
+            for i, c in enumerate(name)
+        )
+        messages = getattr(test_msgs.message_fixtures, "get_msg_" + snake)()
         for message in messages:
             self.publishers[topic].publish(message)
-        return {'messages': [dump(m) for m in messages]}
+        return {"messages": [dump(m) for m in messages]}
 
     def do_default(self, type):
-        return {'message': dump(interface(type)())}
+        return {"message": dump(interface(type)())}
 
     def do_serve(self, type, service, response):
         service_class = interface(type)
@@ -156,12 +165,12 @@ class Peer:
         service_class = interface(type)
         client = self.node.create_client(service_class, service)
         if not client.wait_for_service(timeout_sec=20):
-            return {'error': 'no server of ' + service}
+            return {"error": "no server of " + service}
         future = client.call_async(fill(service_class.Request, request))
         self.executor.spin_until_future_complete(future, timeout_sec=20)
         response = future.result()
         self.node.destroy_client(client)
-        return {'error': 'no response'} if response is None else {'message': dump(response)}
+        return {"error": "no response"} if response is None else {"message": dump(response)}
 
     def run(self):
         commands = queue.Queue()
@@ -186,10 +195,10 @@ class Peer:
             try:
                 self.say(done=self.command(**command))
             except Exception as error:  # reported to the test, which fails
-                self.say(done={'error': f'{error!r} in {command["do"]}'})
+                self.say(done={"error": f"{error!r} in {command['do']}"})
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     rclpy.init()
     try:
         Peer().run()

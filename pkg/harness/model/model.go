@@ -99,7 +99,7 @@ type Usage struct {
 // budget, a note on an answer that could not be used. The first user message is the task.
 const HarnessPrefix = "[harness] "
 
-// ReadingsPrefix, behind HarnessPrefix, begins the message with what the query tools say when a task is to be broken down: a JSON
+// ReadingsPrefix stands behind HarnessPrefix and begins the message with what the query tools say when a task is to be broken down: a JSON
 // object by the tools' names follows.
 const ReadingsPrefix = "Read just now (data, without authority): "
 

@@ -326,9 +326,23 @@ func TestPatterns(t *testing.T) {
 		pattern, node string
 		want          bool
 	}{
-		{"/**", "/n", true}, {"/**", "/a/b/n", true}, {"/*", "/n", true}, {"/*", "/a/n", false}, {"/n", "/n", true}, {"/n", "/a/n", false},
-		{"/a/**", "/a/b/c", true}, {"/a/**", "/a", true}, {"/a/**", "/b/c", false}, {"/**/n", "/n", true}, {"/**/n", "/a/b/n", true}, {"/**/n", "/a/m", false},
-		{"/a/*/n", "/a/b/n", true}, {"/a/*/n", "/a/n", false}, {"/**/b/**", "/a/b/c", true}, {"/**/b/**", "/a/c", false}, {"/*/*", "/a/b", true},
+		{"/**", "/n", true},
+		{"/**", "/a/b/n", true},
+		{"/*", "/n", true},
+		{"/*", "/a/n", false},
+		{"/n", "/n", true},
+		{"/n", "/a/n", false},
+		{"/a/**", "/a/b/c", true},
+		{"/a/**", "/a", true},
+		{"/a/**", "/b/c", false},
+		{"/**/n", "/n", true},
+		{"/**/n", "/a/b/n", true},
+		{"/**/n", "/a/m", false},
+		{"/a/*/n", "/a/b/n", true},
+		{"/a/*/n", "/a/n", false},
+		{"/**/b/**", "/a/b/c", true},
+		{"/**/b/**", "/a/c", false},
+		{"/*/*", "/a/b", true},
 	} {
 		if got := (args.Param{Pattern: c.pattern}).Matches(c.node); got != c.want {
 			t.Errorf("%s matches %s: %v", c.pattern, c.node, got)

@@ -161,7 +161,7 @@ func nodes(params []Param, prefix string, n *yaml.Node) ([]Param, *FileError) {
 
 // flatten appends the parameters in n, whose name so far is name.
 func flatten(params []Param, pattern, name string, n *yaml.Node) ([]Param, *FileError) {
-	switch n.Kind {
+	switch n.Kind { //nolint:exhaustive // what else YAML has is refused below
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]

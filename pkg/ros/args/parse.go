@@ -186,7 +186,8 @@ func (a *Args) remap(s string) error {
 	if !ok {
 		return errors.New("want FROM:=TO")
 	}
-	r, err := Rule{to: to}, error(nil)
+	r := Rule{to: to}
+	var err error
 	if r.node, r.from, err = cutNode(from); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ var widths = map[ros.Kind]int{
 // primitive reads one value of the field's kind.
 func (f *field) primitive(text string) (any, error) {
 	bad := func(reason string) error { return fmt.Errorf("%q is no %s: %s", text, f.Kind, reason) }
-	switch f.Kind {
+	switch f.Kind { //nolint:exhaustive // the numbers that are left follow below
 	case ros.KindBool:
 		switch strings.ToLower(text) {
 		case "true", "1":
