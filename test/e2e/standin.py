@@ -29,7 +29,7 @@ SILENCE = 0.5  # s without a velocity, after which the base brakes
 class Base:
     """The base: it follows velocities, by /cmd_vel or by the navigator."""
 
-    def __init__(self, node, odometry=QoSProfile(depth=10), command="/cmd_vel"):
+    def __init__(self, node, odometry, command):
         self.node = node
         self.x = self.v = self.target = 0.0
         self.heard = 0.0
@@ -39,6 +39,7 @@ class Base:
         self.zeros, self.nonzero = [], 0  # when zeros came; how many others
         self.taken_over = lambda: None
         self.lock = threading.Lock()
+        self.now = lambda: node.get_clock().now().to_msg()
         self.odometry = node.create_publisher(Odometry, "/odom", odometry)
         self.truth = node.create_publisher(Odometry, "/sim/ground_truth", 10)
         self.counters = node.create_publisher(DiagnosticArray, "/sim/counters", 10)
@@ -75,7 +76,7 @@ class Base:
             self.x += self.v * PERIOD
             x, v = self.x, self.v
         m = Odometry()
-        m.header.stamp = self.node.get_clock().now().to_msg()
+        m.header.stamp = self.now()
         m.header.frame_id, m.child_frame_id = "odom", "base_link"
         m.pose.pose.orientation.w = 1.0
         m.pose.pose.position.x, m.twist.twist.linear.x = x, v

@@ -1,9 +1,7 @@
 """Navigators and bases that behave as reported in the field, played by the test; the cases name their sources."""
 
-import json
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from action_msgs.msg import GoalStatus
@@ -11,18 +9,11 @@ from agent_msgs.msg import ActuatorState
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Twist
 
+from cases import DATA, case
 from goals import STATUS
 from inputs import call, script
 from judge import honest
 from standin import StandIn
-
-DATA = Path(__file__).parent / "testdata"
-CASES = {c["id"]: c for c in map(json.loads, (DATA / "faults.jsonl").read_text().splitlines())}
-
-
-def case(id):
-    """Marks a test as the one of a case in testdata/faults.jsonl."""
-    return pytest.mark.parametrize("case", [pytest.param(CASES[id], id=id)])
 
 
 @pytest.fixture
