@@ -60,6 +60,7 @@ class GoRun:
         self.counts = defaultdict(int)  # package -> tests that ended
         self.open = defaultdict(set)  # package -> tests begun and not ended
         self.builds = defaultdict(list)  # import path -> what the compiler said
+        self.failed = []  # packages
 
     def event(self, e: dict) -> None:
         action, package, test = e.get("Action"), e.get("Package", ""), e.get("Test")
@@ -96,6 +97,7 @@ class GoRun:
     def _package_ended(self, action: str, package: str, e: dict) -> None:
         seconds = e.get("Elapsed", 0)
         if action == "fail":
+            self.failed.append(package)
             if self.failures[package] == 0:
                 # It did not build, or ended outside of a test.
                 self.totals.failed += 1
@@ -112,7 +114,22 @@ class GoRun:
 
 
 def go_tests(flags: list, env: dict) -> Totals:
-    command = ["go", "test", "-json", "-count=1", f"-timeout={TIMEOUT}", *flags, "./..."]
+    run = go_run(flags, env, ["./..."])
+    if not run.failed:
+        return run.totals
+    print(f"== once more, by itself: {' '.join(run.failed)}", flush=True)
+    return mended(run.totals, go_run([*flags, "-p=1", "-parallel=1"], env, run.failed).totals)
+
+
+def mended(first: Totals, again: Totals) -> Totals:
+    """What failed beside everything else and passes by itself found the machine too busy; it is said, and counts as passed."""
+    if first.failed > again.failed:
+        print(f"NOISY: {first.failed - again.failed} failed beside the others and passed alone", flush=True)
+    return Totals(first.passed + max(first.failed - again.failed, 0), again.failed, first.skipped)
+
+
+def go_run(flags: list, env: dict, packages: list) -> GoRun:
+    command = ["go", "test", "-json", "-count=1", f"-timeout={TIMEOUT}", *flags, *packages]
     run = GoRun()
     child = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
@@ -126,7 +143,7 @@ def go_tests(flags: list, env: dict) -> Totals:
     if child.wait() != 0 and run.totals.failed == 0:
         print(f"FAIL {' '.join(command)}: exit {child.returncode} though no test failed")
         run.totals.failed += 1
-    return run.totals
+    return run
 
 
 def plain() -> Totals:
@@ -142,10 +159,18 @@ def race() -> Totals:
 
 
 def python() -> Totals:
+    first = pytest(*SIDE_BY_SIDE)
+    if first.failed == 0 or first.passed == 0:
+        return first
+    print("== once more, by itself: what failed", flush=True)
+    return mended(first, pytest("--last-failed"))
+
+
+def pytest(*flags: str) -> Totals:
     report = ROOT / "build" / "pytest.xml"
     report.unlink(missing_ok=True)
     code = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-ra", *SIDE_BY_SIDE, f"--junitxml={report}", "test"], cwd=ROOT
+        [sys.executable, "-m", "pytest", "-q", "-ra", *flags, f"--junitxml={report}", "test"], cwd=ROOT
     ).returncode
     totals = Totals()
     if report.is_file():
