@@ -122,7 +122,7 @@ def go_tests(flags: list, env: dict) -> Totals:
 
 
 def mended(first: Totals, again: Totals) -> Totals:
-    """What failed beside everything else and passes by itself found the machine too busy; it is said, and counts as passed."""
+    """What failed beside the rest and passes by itself found the machine too busy: it is said, and counts as passed."""
     if first.failed > again.failed:
         print(f"NOISY: {first.failed - again.failed} failed beside the others and passed alone", flush=True)
     return Totals(first.passed + max(first.failed - again.failed, 0), again.failed, first.skipped)

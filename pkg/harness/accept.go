@@ -106,7 +106,7 @@ func (s *session) judge(answer string, evidence []string) {
 	s.verdict = v
 	if s.goal.DryRun {
 		v.words = "a dry run proves nothing"
-		v.end = endOf(ReasonDryRun, "%s", s.h.redact.Text(answer))
+		v.end = endOf(ReasonDryRun, "Nothing was sent: a dry run. The answer would have been: %s", s.h.redact.Text(answer))
 		return
 	}
 	rest, err := s.rest(s.ctx, s.h.cfg.StopReserve)
