@@ -87,7 +87,8 @@ func (n *Node) configure() (w *work, err error) {
 	w.mirror = &mirror{sink: sink, n: n, open: map[string]*mirroredLog{}}
 	w.harness, err = harness.New(harness.Config{
 		Model: w.model, Tools: w.table, Policy: w.policy, Approver: n.approvals, Trace: w.mirror,
-		Settle: w.settle, Stop: func(ctx context.Context, reason string) error { return made.robot.Guard().StopAll(ctx, reason) },
+		// A session's end stops what it owns and what moves; an arm that rests needs no order to hold.
+		Settle: w.settle, Stop: func(ctx context.Context, _ string) error { return made.robot.Guard().Quiesce(ctx) },
 		Facts: w.robot.Facts(), Defaults: n.params.limits.limitsNow(), Maxima: n.params.maxima.limitsNow(),
 		Prices:           budget.Prices{Input: n.params.priceInput.Get(), Output: n.params.priceOutput.Get()},
 		AcceptanceRounds: rounds(n.params.rounds.Get()), StopReserve: secondsOf(n.params.stopReserve.Get()),
