@@ -23,7 +23,7 @@ def close(rigs):
     for r in rigs:
         try:
             try:
-                r.mend()
+                r.settle()
             finally:
                 r.close()
         except AssertionError as e:

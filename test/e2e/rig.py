@@ -4,6 +4,7 @@ What tests judge by are /sim/ground_truth and /sim/counters, which no fault touc
 """
 
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -67,10 +68,12 @@ class Rig:
             raise
 
     def _spin(self):
-        try:
-            self.executor.spin()
-        except Exception:  # the context ends under the executor when the rig closes
-            pass
+        while self.context.ok():
+            try:
+                self.executor.spin()
+            except Exception as e:  # the context ends under the executor when the rig closes
+                if self.context.ok():
+                    print("the peer's executor:", repr(e), file=sys.stderr)
 
     def _watch(self):
         latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -141,8 +144,9 @@ class Rig:
             time.sleep(0.01)
 
     def asked(self, ask):
-        """The future of a question that is asked by the executor itself: rclpy takes an answer that comes before it
-        has noted down the question for somebody else's."""
+        """What a function returns that the executor itself calls. A question must be asked, and an entity destroyed, by
+        it alone: rclpy takes an answer that comes before it has noted down the question for somebody else's, and stumbles
+        over what vanishes while it waits."""
         return self.wait(self.executor.create_task(ask), 20.0)
 
     def wait(self, future, timeout):
@@ -281,6 +285,12 @@ class Rig:
         """Takes all faults back, so that the node can see the robot come to rest."""
         if self.sim is not None and self.sim.alive():
             self.set_sim(**dict.fromkeys(SWITCHES, False), **dict.fromkeys(LEVELS, 0.0))
+
+    def settle(self):
+        """Takes all faults back and acknowledges what they left, so that the node can end well."""
+        self.mend()
+        if self.agent is not None and self.agent.alive() and self.lifecycle() == "active":
+            self.trigger("reset")
 
     def close(self):
         codes = {}

@@ -45,11 +45,19 @@ class Base:
         self.counters = node.create_publisher(DiagnosticArray, "/sim/counters", 10)
         self.tf = node.create_publisher(TFMessage, "/tf", 10)
         self.last = None
-        group = ReentrantCallbackGroup()
-        node.create_subscription(Twist, command, self._on_velocity, 10, callback_group=group)
-        self.timer = node.create_timer(PERIOD, self._step, callback_group=group)
+        node.create_subscription(Twist, command, self._on_velocity, 10, callback_group=ReentrantCallbackGroup())
         self.count = 0
         self.jitter = 0.0
+        self.over = threading.Event()
+        self.wheels = threading.Thread(target=self._turn, daemon=True)
+
+    def _turn(self):
+        """At a steady rate, whatever the executor is busy with."""
+        due = time.monotonic()
+        while not self.over.is_set():
+            self._step()
+            due = max(due + PERIOD, time.monotonic() - PERIOD)
+            time.sleep(max(0.0, due - time.monotonic()))
 
     def _on_velocity(self, m):
         with self.lock:
@@ -124,6 +132,7 @@ class Navigator:
         self.on_goal = self.go
         self.on_cancel = self.halt
         self.answers_result = True
+        self.over = base.over
         base.taken_over = lambda: self.end(GoalStatus.STATUS_ABORTED, "taken over")
         self.open()
 
@@ -171,23 +180,15 @@ class Navigator:
         self.on_cancel(id)
         return response
 
-    async def _result(self, request, response):
+    def _result(self, request, response):
         id = bytes(request.goal_id.uuid)
         goal = self.known.get(id)
-        while goal and not (goal[2].is_set() and self.answers_result):
-            await self._tick()
+        while goal and not self.over.is_set() and not (goal[2].wait(0.05) and self.answers_result):
+            self.over.wait(0.05)
         response.status = goal[0] if goal else GoalStatus.STATUS_UNKNOWN
         if goal and goal[1]:
             response.result.error_code, response.result.error_msg = 100, goal[1]
         return response
-
-    def _tick(self):
-        future = rclpy.task.Future(executor=self.node.executor)
-        timer = self.node.create_timer(
-            0.02, lambda: future.done() or future.set_result(None), callback_group=self.group
-        )
-        future.add_done_callback(lambda _: self.node.destroy_timer(timer))
-        return future
 
     def end(self, status, message="", id=None):
         id = id or self.running
@@ -246,8 +247,9 @@ class StandIn:
         )
         self.base = Base(self.node, qos, command)
         self.navigator = Navigator(self.node, self.base) if navigator else None
-        self.executor = MultiThreadedExecutor(6, context=self.context)
+        self.executor = MultiThreadedExecutor(12, context=self.context)  # each question for a result holds one
         self.executor.add_node(self.node)
+        self.base.wheels.start()
         self.thread = threading.Thread(target=self._spin, daemon=True)
         self.thread.start()
 
@@ -258,6 +260,8 @@ class StandIn:
             pass
 
     def close(self):
+        self.base.over.set()
+        self.base.wheels.join(5.0)
         self.executor.shutdown(2.0)
         self.context.try_shutdown()
         self.thread.join(5.0)

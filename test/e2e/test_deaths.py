@@ -19,7 +19,7 @@ LOST, FAULT = ("FAILED", "dependency_lost"), ("FAILED", "actuator_fault")
 
 @pytest.mark.parametrize("motion", TASKS)
 def test_a_robot_that_dies_in_a_motion_is_owned_up_to(rig, motion):
-    r = rig()
+    r = rig(node_params={"wait_for_bindings": 2.0})
     goal = r.goal(TASKS[motion])
     r.moving()
     begin = time.monotonic()
@@ -86,7 +86,7 @@ def test_a_node_without_its_robot_ends_with_0(rig):
 def test_a_signal_while_it_starts_ends_the_node_with_0(rig):
     r = rig(node=False)
     r.start_node(wait=False)
-    time.sleep(0.3)
+    r.until(lambda: "lifecycle" in r.agent.text(), 30.0, "the node to begin")
     assert r.agent.stop(timeout=20) == 0
 
 

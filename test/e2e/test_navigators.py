@@ -203,8 +203,7 @@ def test_a_second_publisher_is_named_and_rest_not_claimed_while_it_pushes(played
     assert any(
         e.kind == "guard.report" and "foreign_publisher" in e.data_json and "/peer" in e.data_json for e in r.traces
     )
-    r.node.destroy_timer(timer)
-    r.node.destroy_publisher(joystick)
+    r.asked(lambda: r.node.destroy_timer(timer) and r.node.destroy_publisher(joystick))
     r.until(lambda: r.trigger("reset").success, 20.0, "a reset once it is gone")
 
 
