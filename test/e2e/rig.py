@@ -145,8 +145,8 @@ class Rig:
 
     def asked(self, ask):
         """What a function returns that the executor itself calls. A question must be asked, and an entity destroyed, by
-        it alone: rclpy takes an answer that comes before it has noted down the question for somebody else's, and stumbles
-        over what vanishes while it waits."""
+        it alone: rclpy takes an answer that comes before it has noted down the question for somebody else's, and
+        stumbles over what vanishes while it waits."""
         return self.wait(self.executor.create_task(ask), 20.0)
 
     def wait(self, future, timeout):
