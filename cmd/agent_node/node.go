@@ -45,7 +45,11 @@ func (nodeCmd) Run(e *env) (err error) {
 		return err
 	}
 	if err := n.Start(e.ctx); err != nil {
-		host.Logger().Error("start", "error", err)
+		// A node that was told to start by itself and cannot is of no use to whoever launched it: it says why and ends.
+		// With autostart off, a failed transition leaves it up, to be mended and configured again.
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		return errors.Join(err, n.Shutdown(ctx))
 	}
 	<-e.ctx.Done()
 	host.Logger().Info("shutting down; the robot comes to rest first")

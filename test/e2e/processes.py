@@ -1,34 +1,38 @@
 """The programs under test, as processes in a ROS domain of their own."""
 
 import ctypes
+import fcntl
 import os
+import random
 import signal
 import socket
 import subprocess
-import threading
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AGENT_NODE_BUILD", ROOT / "build"))
 
-_lock = threading.Lock()
-_taken = 0
+class Domain:
+    """A ROS domain (1 to 101) of one's own: claimed by a locked file, which the system frees when this process ends,
+    and one whose first participant's port nobody on this machine has taken."""
 
+    def __init__(self):
+        start = random.randrange(101)
+        for step in range(101):
+            self.number = 1 + (start + step) % 101
+            self._claim = open(Path(tempfile.gettempdir()) / f"ros-domain-{os.getuid()}-{self.number}", "w")
+            try:
+                fcntl.flock(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                    probe.bind(("", 7410 + 250 * self.number))
+                return
+            except OSError:
+                self._claim.close()
+        raise RuntimeError("every ROS domain is taken")
 
-def free_domain() -> int:
-    """A ROS domain (1 to 101) whose first participant's ports nobody on this machine has taken."""
-    global _taken
-    with _lock:
-        for _ in range(101):
-            domain = 1 + (os.getpid() * 7 + _taken) % 101
-            _taken += 1
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-                try:
-                    probe.bind(("", 7410 + 250 * domain))
-                    return domain
-                except OSError:
-                    continue
-    raise RuntimeError("every ROS domain is taken")
+    def release(self):
+        self._claim.close()
 
 
 PR_SET_PDEATHSIG = 1
@@ -75,6 +79,10 @@ class Process:
             raise AssertionError(f"{self.name} did not end within {timeout} s of {sig!r}") from None
         finally:
             self.file.close()
+
+    def ended(self, timeout):
+        """The exit code of a program that ends by itself."""
+        return self.popen.wait(timeout)
 
     def text(self):
         return self.log.read_text(errors="replace")

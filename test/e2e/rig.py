@@ -23,7 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 
 from goals import Goal
-from processes import ROOT, Process, free_domain
+from processes import ROOT, Domain, Process
 from truth import Truth, stamp, still
 
 READY = 60.0  # s, for a process to come up on a busy machine
@@ -43,7 +43,8 @@ class Rig:
     def __init__(self, folder: Path, node_params=None, sim_params=None, node=True, sim=True, namespace=None):
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.domain = free_domain()
+        self.claim = Domain()
+        self.domain = self.claim.number
         self.env = {**os.environ, "ROS_DOMAIN_ID": str(self.domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
         self.processes = []
         self.sim = self.agent = None
@@ -310,6 +311,7 @@ class Rig:
         self.executor.shutdown(2.0)
         self.context.try_shutdown()
         self.spinner.join(5.0)
+        self.claim.release()
 
 
 def value_of(v):

@@ -79,13 +79,28 @@ def test_a_transition_that_is_not_there_changes_nothing(rig, house, word, state)
     assert r.lifecycle() == state
 
 
+def broken_profile(folder):
+    """A profile with one wrong word, and where that stands."""
+    wrong = ("class: skill\n    description: Drive straight", "class: stunt\n    description: Drive straight")
+    path = profile(folder, wrong)
+    lines = (folder / "profile.yaml").read_text().splitlines()
+    return path, next(i for i, t in enumerate(lines, 1) if "stunt" in t)
+
+
+def test_a_profile_that_cannot_work_ends_a_node_that_starts_by_itself(rig, tmp_path):
+    r = rig(node=False)
+    broken, line = broken_profile(tmp_path)
+    r.start_node(broken, wait=False)
+    assert r.agent.ended(30.0) == 1
+    assert f"profile.yaml:{line}: tools/drive/class" in r.agent.text()
+
+
 def test_a_profile_that_cannot_work_is_told_with_file_and_line_and_can_be_mended(rig, tmp_path):
     r = rig(node=False)
-    broken = profile(
-        tmp_path, ("class: skill\n    description: Drive straight", "class: stunt\n    description: Drive straight")
-    )
-    r.start_node(broken, wait=False)
-    line = next(i for i, t in enumerate((tmp_path / "profile.yaml").read_text().splitlines(), 1) if "stunt" in t)
+    broken, line = broken_profile(tmp_path)
+    r.start_node({**broken, "autostart": False}, wait=False)
+    r.until(lambda: r.lifecycle() == "unconfigured", 30.0, "the node")
+    assert not r.transition("configure")
     r.until(lambda: f"profile.yaml:{line}: tools/drive/class" in r.agent.text(), 30.0, "the refusal")
     assert r.lifecycle() == "unconfigured"
     profile(tmp_path)
