@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AGENT_NODE_BUILD", ROOT / "build"))
 
+
 class Domain:
     """A ROS domain (1 to 101) of one's own: claimed by a locked file, which the system frees when this process ends,
     and one whose first participant's port nobody on this machine has taken."""
