@@ -237,7 +237,7 @@ func (d *decomposition) judgeAnswer(r model.Response, err error) *ending {
 		if e := d.broken(); e != nil {
 			return e
 		}
-		return endOf(ReasonModelError, "%s: %v", d.h.cfg.Model.Name(), err)
+		return d.modelFailed(err)
 	}
 	if err := d.account.Over(); err != nil {
 		d.parsed(useUnusable, err.Error())

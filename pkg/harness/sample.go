@@ -87,6 +87,7 @@ func (s *session) sample() (model.Response, error) {
 	r.Deadline = earlier(s.wallEnd, s.goal.Deadline)
 	r.Observe = s.observed
 	size := s.history.Size()
+	r.Afford = s.afford(size)
 	asked := s.last
 	m := s.h.cfg.Model
 	response, err := guarded(s.ctx, s.h.cfg.Clock, s.apart, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
@@ -96,7 +97,9 @@ func (s *session) sample() (model.Response, error) {
 	if err != nil {
 		response.Text, response.Calls = "", nil // nothing of a failed answer is used
 	}
-	s.account.Sampled(s.count(size, response, err))
+	input, output := s.count(size, response, err)
+	paid := response.Wasted.Plus(model.Usage{InputTokens: input, OutputTokens: output})
+	s.account.Sampled(paid.InputTokens, paid.OutputTokens)
 	s.fields.Reset().Uint("step", uint64(s.step)).Text("text", response.Text)
 	if len(response.Calls) > 0 {
 		s.fields.List("calls", len(response.Calls), func(i int, o *trace.Fields) {
@@ -108,8 +111,14 @@ func (s *session) sample() (model.Response, error) {
 		Bool("usage_known", response.Usage.Known).
 		Uint("input_tokens", response.Usage.InputTokens).
 		Uint("output_tokens", response.Usage.OutputTokens).
-		Uint("cached_tokens", response.Usage.CachedTokens).
-		Int("took_ns", int64(s.last.Sub(asked)))
+		Uint("cached_tokens", response.Usage.CachedTokens)
+	if response.Usage.ReasoningTokens > 0 {
+		s.fields.Uint("reasoning_tokens", response.Usage.ReasoningTokens)
+	}
+	if w := response.Wasted; w.InputTokens > 0 || w.OutputTokens > 0 {
+		s.fields.Uint("wasted_input_tokens", w.InputTokens).Uint("wasted_output_tokens", w.OutputTokens)
+	}
+	s.fields.Int("took_ns", int64(s.last.Sub(asked)))
 	if err != nil {
 		s.fields.String("error", err.Error())
 	}
@@ -117,17 +126,27 @@ func (s *session) sample() (model.Response, error) {
 	return response, err
 }
 
+// afford decides on what a model adapter asks more than once: each try is reserved at its worst like a step of its own, beside what the
+// ones before it used. It may be called by the sample's goroutine after the session has given that up, so it works on a copy.
+func (s *session) afford(size budget.Size) func(model.Usage) (uint64, error) {
+	account, elapsed := s.account.After(0, 0), s.elapsed()
+	bound, own := s.meter.Bound(size), s.outCap
+	return func(wasted model.Usage) (uint64, error) {
+		return account.After(wasted.InputTokens, wasted.OutputTokens).Reserve(bound, own, elapsed)
+	}
+}
+
 // modelNote records what a model adapter tells about its retries and the like.
 func (s *session) modelNote(kind string, data any) {
 	s.note(KindModel, "", map[string]any{"kind": kind, "data": trace.Marshal(data)})
 }
 
-// count returns the tokens to book: the endpoint's own numbers, else an estimate. A failed request whose usage nobody
-// reported is not guessed at.
+// count returns the tokens to book: the endpoint's own numbers or the adapter's, else an estimate. A failed request whose usage nobody
+// counted is not guessed at.
 func (s *session) count(size budget.Size, r model.Response, err error) (input, output uint64) {
 	u := r.Usage
-	if u.Known && (u.InputTokens > 0 || u.OutputTokens > 0) {
-		if u.InputTokens > 0 && err == nil {
+	if u.InputTokens > 0 || u.OutputTokens > 0 {
+		if u.Known && u.InputTokens > 0 && err == nil {
 			s.meter.Counted(size, u.InputTokens)
 		}
 		return u.InputTokens, u.OutputTokens
@@ -160,7 +179,7 @@ func (s *session) parse(r model.Response, err error) *ending {
 		if e := s.broken(); e != nil {
 			return e
 		}
-		return endOf(ReasonModelError, "%s: %v", s.h.cfg.Model.Name(), err)
+		return s.modelFailed(err)
 	}
 	if err := s.account.Over(); err != nil {
 		s.parsed(useUnusable, err.Error())
@@ -206,6 +225,15 @@ func (s *session) parse(r model.Response, err error) *ending {
 	s.fields.Reset().Bool("passed", v.passed).Int("round", int64(s.rounds)).String("message", v.words)
 	s.fire(KindVerdict, "", PhaseDecide, nil)
 	return nil
+}
+
+// modelFailed ends a session whose sample failed: by the budget where that allowed no further try, else as the model's error.
+func (s *session) modelFailed(err error) *ending {
+	var x *budget.Exhausted
+	if errors.As(err, &x) {
+		return endOf(Reason("budget_"+string(x.Dimension)), "%s: %v", s.h.cfg.Model.Name(), err)
+	}
+	return endOf(ReasonModelError, "%s: %v", s.h.cfg.Model.Name(), err)
 }
 
 // parsed records an answer that leads to no call and no acceptance.

@@ -210,3 +210,20 @@ func TestMeter(t *testing.T) {
 		t.Error("an empty answer costs nothing")
 	}
 }
+
+func TestAfterLeavesTheAccountAlone(t *testing.T) {
+	a, err := budget.Open(budget.Limits{InputTokens: 100, Cost: 1}, budget.Prices{Input: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := a.After(90, math.MaxUint64)
+	if u := b.Used(0); u.Steps != 0 || u.InputTokens != 90 || u.OutputTokens != math.MaxUint64 || u.Cost != 0.09 {
+		t.Errorf("%+v", u)
+	}
+	if _, err := b.Reserve(20, 1, 0); err == nil {
+		t.Error("20 of the 10 tokens left are reserved")
+	}
+	if a.Used(0) != (budget.Usage{}) {
+		t.Errorf("the account itself: %+v", a.Used(0))
+	}
+}

@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"math"
 	"time"
 )
 
@@ -63,7 +65,14 @@ type Request struct {
 	Observe func(kind string, data any)
 	// Deadline of the wall-time budget (monotonic); retries stay inside it. Zero: none.
 	Deadline time.Time
+	// Afford, if set, is asked before a request is made once more within one sample: wasted is what the tries before it
+	// used. It returns the cap of the next answer, tokens. An error (the budget's) ends the sample and is returned by it.
+	Afford func(wasted Usage) (maxOutputTokens uint64, err error)
 }
+
+// ErrContextOverflow is in the chain of an error that says: the request is longer than the model's context. The same request
+// fails again, a shorter one may not.
+var ErrContextOverflow = errors.New("the request is longer than the model's context")
 
 // FinishReason is why the model stopped.
 type FinishReason string
@@ -84,16 +93,33 @@ type Response struct {
 	Text   string
 	Calls  []Call
 	Finish FinishReason
-	Usage  Usage
+	// Usage of the request that this is the answer to.
+	Usage Usage
+	// Wasted is what earlier tries of the same sample used, which led to no answer. It is paid for, too.
+	Wasted Usage
 }
 
-// Usage counts tokens of one sample. Known is false when the endpoint reported none.
+// Usage counts tokens. Known is false when the endpoint reported none; numbers are then an adapter's own estimate, and where they are 0
+// nobody counted.
 type Usage struct {
-	InputTokens  uint64
-	OutputTokens uint64
-	CachedTokens uint64 // part of InputTokens
-	Known        bool
+	InputTokens     uint64
+	OutputTokens    uint64
+	CachedTokens    uint64 // part of InputTokens
+	ReasoningTokens uint64 // part of OutputTokens
+	Known           bool
 }
+
+// Plus is the sum of two usages; sums saturate. It is known where both are, one that counted nothing aside.
+func (u Usage) Plus(v Usage) Usage {
+	sum := Usage{
+		InputTokens: plus(u.InputTokens, v.InputTokens), OutputTokens: plus(u.OutputTokens, v.OutputTokens),
+		CachedTokens: plus(u.CachedTokens, v.CachedTokens), ReasoningTokens: plus(u.ReasoningTokens, v.ReasoningTokens),
+	}
+	sum.Known = (u.Known || v.Known) && (u.Known || u == Usage{}) && (v.Known || v == Usage{})
+	return sum
+}
+
+func plus(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // HarnessPrefix begins every message of role user that is not the task: what acceptance refused, a warning about the
 // budget, a note on an answer that could not be used. The first user message is the task.
