@@ -7,10 +7,15 @@ import (
 
 // checkGripper judges a control_msgs/action/GripperCommand goal.
 func (r *Robot) checkGripper(a *jointActuator, goal *ros.Message) validate.Report {
+	return validate.Validate(gripperOf(goal.Msg("command")), r.gripperWorld(a))
+}
+
+// gripperWorld is what a gripper's commands are judged in.
+func (r *Robot) gripperWorld(a *jointActuator) *validate.World {
 	w := r.world.snapshotOf()
 	l := a.def.Limit
 	w.Gripper = &validate.Gripper{Open: l.Open, Closed: l.Closed, MaxEffort: l.MaxEffort}
-	return validate.Validate(validate.GripperCommand{Position: goal.Float("command.position"), MaxEffort: goal.Float("command.max_effort")}, w)
+	return w
 }
 
 // actuator of any kind.

@@ -8,11 +8,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/spatial/r3"
+	"time"
 
 	"agent_node/pkg/geometry"
-	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/ros"
 )
@@ -31,27 +29,110 @@ type Verdict struct {
 	NearestJSON string
 }
 
+// descriptionTime is how long a check waits for the robot's description.
+const descriptionTime = time.Second
+
+// maxJSONDepth is how deep JSON text may be nested to be read at all; messages are far below it.
+const maxJSONDepth = ros.MaxNesting
+
 // ValidateCommand checks a message against the world as it is now. It moves nothing.
-func (r *Robot) ValidateCommand(_ context.Context, c RawCommand) Verdict {
-	a, ok := r.actuators[c.Actuator]
-	if !ok {
-		names := slices.Sorted(maps.Keys(r.actuators))
-		return refused(geometry.RuleActuator, "actuator", "no actuator is called %q: %v", c.Actuator, names)
+func (r *Robot) ValidateCommand(ctx context.Context, c RawCommand) Verdict {
+	kind := r.kindOf(c.Actuator)
+	if kind == "" {
+		return refused(geometry.RuleActuator, "actuator", "no actuator is called %q: %v", c.Actuator, r.actuatorNames())
 	}
-	t, err := r.node.Types().Message(c.Type)
+	t, name, err := messageType(r.node.Types(), c.Type)
 	if err != nil {
 		return refused(geometry.RuleType, "interface_type", "%v", err)
 	}
-	read, ok := readers[c.Type]
-	if !ok {
-		return refused(geometry.RuleType, "interface_type", "nothing validates %s for actuator %s: one of %v", c.Type, c.Actuator, slices.Sorted(maps.Keys(readers)))
+	reader, ok := readers[name]
+	if !ok || reader.kind != kind {
+		return refused(geometry.RuleType, "interface_type", "nothing validates %s for actuator %s: one of %v", c.Type, c.Actuator, readable(kind))
+	}
+	if at := tooDeep(c.JSON); at >= 0 {
+		return refused(geometry.RuleJSON, "message_json", "is nested deeper than %d at offset %d", maxJSONDepth, at)
 	}
 	m, err := ros.DecodeJSON(t, []byte(c.JSON))
 	if err != nil {
 		return decodeVerdict(err)
 	}
-	report := validate.Validate(read(m), r.world.snapshot(a))
-	return Verdict{Findings: report.Findings, NearestJSON: nearestJSON(m, report.Nearest)}
+	a := reader.read(m, r.profile.Actuators[c.Actuator])
+	if a.command == nil {
+		return Verdict{Findings: a.found}
+	}
+	world, found := r.worldFor(ctx, c.Actuator)
+	if len(found) > 0 {
+		return Verdict{Findings: append(a.found, found...)}
+	}
+	report := validate.Validate(a.command, world)
+	v := Verdict{Findings: append(a.found, report.Findings...)}
+	if len(a.found) > 0 || report.Nearest == nil || reader.write == nil {
+		return v
+	}
+	if near := m.Clone(); reader.write(near, report.Nearest) {
+		if data, err := near.MarshalJSON(); err == nil {
+			v.NearestJSON = string(data)
+		}
+	}
+	return v
+}
+
+// kindOf an actuator, "" where there is none of that name.
+func (r *Robot) kindOf(actuator string) string {
+	if _, ok := r.actuators[actuator]; ok {
+		return "base"
+	}
+	if a, ok := r.joints[actuator]; ok {
+		return a.def.Kind
+	}
+	return ""
+}
+
+func (r *Robot) actuatorNames() []string {
+	return slices.Sorted(maps.Keys(r.profile.Actuators))
+}
+
+// worldFor is the world as it is known now, for one actuator's commands; findings say why there is none.
+func (r *Robot) worldFor(ctx context.Context, actuator string) (*validate.World, []geometry.Finding) {
+	if a, ok := r.actuators[actuator]; ok {
+		return r.world.snapshot(a), nil
+	}
+	a := r.joints[actuator]
+	if a.def.Kind == "gripper" {
+		return r.gripperWorld(a), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, descriptionTime)
+	defer cancel()
+	model, err := r.description.arm(ctx, a.name)
+	if err != nil {
+		return nil, []geometry.Finding{geometry.New(geometry.RuleLimits, actuator, -1, 0, 0, "", "no motion can be judged: "+err.Error())}
+	}
+	w, err := r.armWorld(model, a, r.live())
+	if err != nil {
+		return nil, []geometry.Finding{geometry.New(geometry.RuleStateAge, "state", -1, math.Inf(1), r.world.maxAge.Seconds(), "s", err.Error())}
+	}
+	return w, nil
+}
+
+// tooDeep is the offset at which JSON text is nested deeper than maxJSONDepth, -1 where it never is.
+func tooDeep(text string) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			if depth++; depth > maxJSONDepth {
+				return i
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return -1
 }
 
 func refused(rule, subject, format string, args ...any) Verdict {
@@ -81,59 +162,3 @@ func decodeVerdict(err error) Verdict {
 	}
 	return refused(rule, subject, "%v", err)
 }
-
-// readers turn the messages that the geometry layer knows into its commands.
-var readers = map[string]func(*ros.Message) validate.Command{
-	"geometry_msgs/msg/Twist": func(m *ros.Message) validate.Command { return validate.Twist{Twist: twistOf(m)} },
-	"geometry_msgs/msg/TwistStamped": func(m *ros.Message) validate.Command {
-		return validate.Twist{Twist: twistOf(m.Msg("twist")), Frame: m.Str("header.frame_id"), Stamp: stampOf(m)}
-	},
-	"geometry_msgs/msg/PoseStamped": func(m *ros.Message) validate.Command {
-		return validate.PoseGoal{Frame: m.Str("header.frame_id"), Stamp: stampOf(m), Pose: poseOf(m.Msg("pose"))}
-	},
-	"nav_msgs/msg/Path": func(m *ros.Message) validate.Command {
-		p := pathOf(m)
-		p.Stamp = stampOf(m)
-		p.AlongPath = false
-		return p
-	},
-}
-
-func stampOf(m *ros.Message) validate.Stamp {
-	return validate.Stamp{Sec: int32(m.Int("header.stamp.sec")), Nanosec: uint32(m.Int("header.stamp.nanosec"))}
-}
-
-func twistOf(m *ros.Message) spatial.Twist {
-	return spatial.Twist{Linear: vec3(m.Msg("linear")), Angular: vec3(m.Msg("angular"))}
-}
-
-// nearestJSON writes the proposal as a message of the asked type.
-func nearestJSON(asked *ros.Message, c validate.Command) string {
-	m := asked.Clone()
-	switch n := c.(type) {
-	case validate.Twist:
-		t := m
-		if m.Type.FieldIndex("twist") >= 0 {
-			t = m.Msg("twist")
-		}
-		setVec(t.Msg("linear"), n.Twist.Linear)
-		setVec(t.Msg("angular"), n.Twist.Angular)
-	case validate.PoseGoal:
-		if m.Type.FieldIndex("pose") < 0 {
-			return ""
-		}
-		m.With("header.frame_id", n.Frame)
-		setVec(m.Msg("pose.position"), n.Pose.Position)
-		q := n.Pose.Orientation
-		m.Msg("pose.orientation").With("x", q.Imag).With("y", q.Jmag).With("z", q.Kmag).With("w", q.Real)
-	default:
-		return ""
-	}
-	data, err := m.MarshalJSON()
-	if err != nil {
-		return ""
-	}
-	return string(data)
-}
-
-func setVec(m *ros.Message, v r3.Vec) { m.With("x", v.X).With("y", v.Y).With("z", v.Z) }

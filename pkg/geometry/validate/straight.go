@@ -47,25 +47,25 @@ func (w *World) drive(d Drive) Report {
 	}
 	r.Findings = scalar("distance", d.Distance, w.Limits.MaxDistance, "m", r.Findings)
 	r.Findings = rate(geometry.RuleLinearVelocity, d.Speed, limit, "m/s", r.Findings)
-	if len(r.Findings) == 0 && d.Distance < 0 && limit == 0 {
+	switch {
+	case len(r.Findings) == 0 && d.Distance < 0 && limit == 0:
 		r.Findings = append(r.Findings, geometry.New(geometry.RuleLinearVelocity, "distance", -1, d.Distance, 0, "m", "is negative: the base does not drive backwards"))
-	}
-	if len(r.Findings) > 0 || d.Distance == 0 {
+		return r
+	case tooFast(r.Findings):
+		r.Nearest = valid(w, Drive{Distance: d.Distance, Speed: limit})
+		return r
+	case len(r.Findings) > 0:
+		return r // nobody knows what was meant by a distance like that
+	case d.Distance == 0:
 		return r
 	}
-	m := func(from spatial.Pose2, distance float64) spatial.Motion {
-		s, c := math.Sincos(from.Yaw)
-		return spatial.Motion{From: from, Shift: r2.Vec{X: distance * c, Y: distance * s}}
-	}
 	var reach float64
-	r.Findings, reach = w.straight("m", math.Abs(d.Distance), func(from spatial.Pose2) spatial.Motion { return m(from, d.Distance) })
-	if len(r.Findings) > 0 {
-		if near := shortened(d.Distance, reach); near != 0 {
-			f, _ := w.straight("m", math.Abs(near), func(from spatial.Pose2) spatial.Motion { return m(from, near) })
-			if len(f) == 0 {
-				r.Nearest = Drive{Distance: near, Speed: d.Speed}
-			}
-		}
+	r.Findings, reach = w.straight("m", math.Abs(d.Distance), func(from spatial.Pose2) spatial.Motion {
+		s, c := math.Sincos(from.Yaw)
+		return spatial.Motion{From: from, Shift: r2.Vec{X: d.Distance * c, Y: d.Distance * s}}
+	})
+	if near := shortened(d.Distance, reach); len(r.Findings) > 0 && near != 0 {
+		r.Nearest = valid(w, Drive{Distance: near, Speed: d.Speed})
 	}
 	return r
 }
@@ -78,20 +78,34 @@ func (w *World) turn(t Turn) Report {
 	}
 	r.Findings = scalar("angle", t.Angle, w.Limits.MaxAngle, "rad", r.Findings)
 	r.Findings = rate(geometry.RuleAngularVelocity, t.Speed, w.Limits.Angular, "rad/s", r.Findings)
-	if len(r.Findings) > 0 || t.Angle == 0 {
+	switch {
+	case tooFast(r.Findings):
+		r.Nearest = valid(w, Turn{Angle: t.Angle, Speed: w.Limits.Angular})
+		return r
+	case len(r.Findings) > 0:
+		return r
+	case t.Angle == 0:
 		return r
 	}
 	var reach float64
 	r.Findings, reach = w.straight("rad", math.Abs(t.Angle), func(from spatial.Pose2) spatial.Motion { return spatial.Rotation(from, t.Angle) })
-	if len(r.Findings) > 0 {
-		if near := shortened(t.Angle, reach); near != 0 {
-			f, _ := w.straight("rad", math.Abs(near), func(from spatial.Pose2) spatial.Motion { return spatial.Rotation(from, near) })
-			if len(f) == 0 {
-				r.Nearest = Turn{Angle: near, Speed: t.Speed}
-			}
-		}
+	if near := shortened(t.Angle, reach); len(r.Findings) > 0 && near != 0 {
+		r.Nearest = valid(w, Turn{Angle: near, Speed: t.Speed})
 	}
 	return r
+}
+
+// tooFast: the speed is over a limit that is not 0, and nothing else is wrong.
+func tooFast(f []geometry.Finding) bool {
+	return len(f) == 1 && (f[0].Rule == geometry.RuleLinearVelocity || f[0].Rule == geometry.RuleAngularVelocity) && f[0].Limit != 0
+}
+
+// valid is the command if it is one, or what is offered in its place.
+func valid(w *World, c Command) Command {
+	if r := Validate(c, w); !r.Valid() {
+		return r.Nearest
+	}
+	return c
 }
 
 // straight judges one motion from the measured pose; reach is the share of it that is free.

@@ -13,6 +13,8 @@ func Validate(cmd Command, w *World) Report {
 		return r
 	case PoseGoal:
 		return w.goal(c)
+	case Route:
+		return w.route(c)
 	case Path:
 		return w.path(c)
 	case Drive:
