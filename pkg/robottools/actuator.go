@@ -34,7 +34,7 @@ type baseActuator struct {
 	zero   *velocity
 }
 
-// addActuator makes the guard know a base and feeds it.
+// addActuator makes the guard know a base; feed begins to feed it.
 func (r *Robot) addActuator(name string, def Actuator) error {
 	at := join("actuators", name)
 	l, err := baseLimits(def.Limit)
@@ -50,6 +50,12 @@ func (r *Robot) addActuator(name string, def Actuator) error {
 		return r.profile.source.errorf(at, "%v", err)
 	}
 	r.actuators[name] = a
+	return nil
+}
+
+// feed measures the base and hears its signals, once every actuator is known: what arrives is judged beside all of them.
+func (a *baseActuator) feed(r *Robot) error {
+	at, def := join("actuators", a.name), a.def
 	// Odometry is heard from publishers of any quality of service; a latched copy would be old news.
 	sub, err := r.node.CreateSubscription(def.Feedback.Topic, def.Feedback.Type, ros.QoS{Depth: 20, Reliability: ros.BestEffort}, a.odometry)
 	if err != nil {

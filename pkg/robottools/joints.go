@@ -16,7 +16,7 @@ type jointActuator struct {
 	hold   *holder
 }
 
-// addJoints makes the guard know an arm or a gripper and feeds it.
+// addJoints makes the guard know an arm or a gripper; feed begins to feed it.
 func (r *Robot) addJoints(name string, def Actuator) error {
 	at := join("actuators", name)
 	a := &jointActuator{actuator: actuator{name: name, def: def, arrived: r.arrived}, joints: def.Joints}
@@ -28,6 +28,12 @@ func (r *Robot) addJoints(name string, def Actuator) error {
 		return r.profile.source.errorf(at, "%v", err)
 	}
 	r.joints[name] = a
+	return nil
+}
+
+// feed measures the joints and hears their signals, once every actuator is known.
+func (a *jointActuator) feed(r *Robot) error {
+	at, def := join("actuators", a.name), a.def
 	sub, err := r.node.CreateSubscription(def.Feedback.Topic, def.Feedback.Type, ros.QoS{Depth: 20, Reliability: ros.BestEffort}, a.jointStates)
 	if err != nil {
 		return r.profile.source.errorf(join(at, "feedback"), "%v", err)

@@ -103,6 +103,15 @@ func (r *Robot) bind() error {
 			return err
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(r.profile.Actuators)) {
+		var a interface{ feed(r *Robot) error } = r.actuators[name]
+		if j, ok := r.joints[name]; ok {
+			a = j
+		}
+		if err := a.feed(r); err != nil {
+			return err
+		}
+	}
 	var all []error
 	for _, name := range r.profile.ToolOrder {
 		t, err := r.newTool(name, r.profile.Tools[name])

@@ -55,7 +55,8 @@ func TestDepthInAnObstacle(t *testing.T) {
 			tried = min(tried, outside(along(r, float64(i)/500)))
 		}
 		want := max(0, r.Radius-tried)
-		if d := o.Depth(r); d < want-1e-9 || d > want+r.B.Sub(r.A).Norm()/500 {
+		length := r.B.Sub(r.A).Norm()
+		if d := o.Depth(r); d < want-1e-5*length || d > want+length/500 {
 			t.Fatalf("%v deep, by trying %v", d, want)
 		}
 	})
