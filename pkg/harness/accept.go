@@ -122,7 +122,7 @@ func (s *session) judge(answer string, evidence []string) {
 		v.words, v.end = e.message, e
 		return
 	}
-	s.verifications = found
+	s.verifications, s.stale = found, false
 	var failed []string
 	for _, f := range found {
 		if !f.Passed {

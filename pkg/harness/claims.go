@@ -115,3 +115,15 @@ func (k *claims) heldBehind(text string) (Verification, bool) {
 	}
 	return Verification{}, false
 }
+
+// held is what was found to hold right behind its skill, of the claims that stand and of those that later skills superseded.
+func (k *claims) held() []Verification {
+	out := slices.Clone(k.past)
+	for _, c := range k.active {
+		for _, v := range c.found {
+			v.Evidence = fmt.Sprintf("held at rest behind call %s: %s", c.call.id, v.Evidence)
+			out = append(out, v)
+		}
+	}
+	return out
+}

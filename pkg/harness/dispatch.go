@@ -141,7 +141,7 @@ func (s *session) carryOut(b *batch, c *call) {
 			s.observe(b, c, tool.Result{ErrorKind: tool.Canceled, Content: "not begun: the record could not be made safe first: " + err.Error(), Source: "harness"}, start)
 			return
 		}
-		s.begun = true
+		s.begun, s.stale = true, true
 	}
 	result, how := s.invoke(c)
 	if skill && how != tool.Returned {

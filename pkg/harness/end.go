@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"agent_node/pkg/harness/tool"
@@ -136,72 +135,6 @@ func (s *session) orphans(e *ending) {
 	for b.next < len(b.calls) {
 		s.refuse(b, &b.calls[b.next], tool.Canceled, e.message)
 	}
-}
-
-// result of a session.
-func (s *session) result(e *ending, atRest bool) Result {
-	s.now()
-	r := Result{
-		Outcome: e.reason.Outcome(), Reason: e.reason, Answer: s.h.redact.Text(e.message), Steps: s.steps,
-		Verifications: append(s.gates[:len(s.gates):len(s.gates)], s.verifications...), Usage: s.usage(), RestMeasured: atRest,
-	}
-	if s.log != nil {
-		r.Trace = s.log.Name()
-	}
-	if r.Outcome != Done {
-		r.UnmetGoals = s.unmet()
-	}
-	return r
-}
-
-// unmet goals: each criterion that was not found to hold; where none is known, the task.
-func (s *session) unmet() []string {
-	passed := map[string]bool{}
-	for _, v := range s.verifications {
-		passed[v.Criterion] = v.Passed
-	}
-	var out []string
-	add := func(text string) {
-		if text != standsOnEvidence && !passed[text] {
-			out = append(out, text)
-		}
-	}
-	switch {
-	case len(s.goal.Criteria) > 0:
-		for _, c := range s.goal.Criteria {
-			add(strings.TrimSpace(c))
-		}
-	case s.goal.Plan != nil && len(s.criteria) > 0:
-		for _, c := range s.criteria {
-			add(c.Text)
-		}
-	default:
-		set, settled := s.claims.pending(s.declared)
-		for _, c := range set {
-			add(c.Text)
-		}
-		for _, v := range settled {
-			if !v.Passed {
-				add(v.Criterion)
-			}
-		}
-	}
-	if len(out) == 0 {
-		switch {
-		case strings.TrimSpace(s.goal.Task) != "":
-		case s.goal.Plan != nil && strings.TrimSpace(s.goal.Plan.Task) != "":
-			return []string{s.h.redact.Text(s.goal.Plan.Task)}
-		case s.goal.Plan != nil:
-			return []string{"the plan is executed"}
-		default:
-			return []string{"no task was given"}
-		}
-		return []string{s.h.redact.Text(s.goal.Task)}
-	}
-	for i := range out {
-		out[i] = s.h.redact.Text(out[i])
-	}
-	return out
 }
 
 // finishRecord writes the last event and shows the last state.

@@ -129,7 +129,9 @@ func (s *session) callStage(stage workflow.Step) *ending {
 		args = "{}"
 	}
 	r := model.Response{Calls: []model.Call{{ID: stage.ID, Tool: stage.Tool, Arguments: args}}, Finish: model.FinishToolCalls}
-	s.fields.Reset().Uint("step", uint64(s.step)).String("stage", stage.ID).String("finish", string(r.Finish))
+	s.fields.Reset().Uint("step", uint64(s.step)).String("stage", stage.ID)
+	s.callsField(r.Calls)
+	s.fields.String("finish", string(r.Finish))
 	s.fire(KindResponse, "", PhaseParse, nil)
 	if e := s.accepted(r); e != nil {
 		return e
@@ -300,9 +302,12 @@ func (s *session) suspend() suspended {
 	return suspended{s.history, s.criteria, s.declared, s.claims, s.rounds, s.ran}
 }
 
-// resume takes the plan up again; what the stage claimed about the world goes on being checked.
+// resume takes the plan up again; what the stage claimed about the world goes on being checked, and what was judged at its end was its
+// gate.
 func (s *session) resume(o suspended) {
 	stage := s.claims
+	s.gates = append(s.gates, s.verifications...)
+	s.verifications = nil
 	s.history, s.criteria, s.declared, s.rounds = o.history, o.criteria, o.declared, o.rounds
 	s.claims = o.claims
 	s.claims.active = append(s.claims.active, stage.active...)

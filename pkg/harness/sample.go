@@ -101,12 +101,7 @@ func (s *session) sample() (model.Response, error) {
 	paid := response.Wasted.Plus(model.Usage{InputTokens: input, OutputTokens: output})
 	s.account.Sampled(paid.InputTokens, paid.OutputTokens)
 	s.fields.Reset().Uint("step", uint64(s.step)).Text("text", response.Text)
-	if len(response.Calls) > 0 {
-		s.fields.List("calls", len(response.Calls), func(i int, o *trace.Fields) {
-			c := &response.Calls[i]
-			o.String("id", c.ID).String("name", c.Tool).String("arguments", c.Arguments)
-		})
-	}
+	s.callsField(response.Calls)
 	s.fields.Text("finish", string(response.Finish)).
 		Bool("usage_known", response.Usage.Known).
 		Uint("input_tokens", response.Usage.InputTokens).
@@ -134,6 +129,17 @@ func (s *session) afford(size budget.Size) func(model.Usage) (uint64, error) {
 	return func(wasted model.Usage) (uint64, error) {
 		return account.After(wasted.InputTokens, wasted.OutputTokens).Reserve(bound, own, elapsed)
 	}
+}
+
+// callsField writes the calls of an answer as they were made.
+func (s *session) callsField(calls []model.Call) {
+	if len(calls) == 0 {
+		return
+	}
+	s.fields.List("calls", len(calls), func(i int, o *trace.Fields) {
+		c := &calls[i]
+		o.String("id", c.ID).String("name", c.Tool).String("arguments", c.Arguments)
+	})
 }
 
 // modelNote records what a model adapter tells about its retries and the like.

@@ -78,7 +78,8 @@ type session struct {
 	claims        claims
 	rounds        int
 	verdict       *verdict
-	verifications []Verification
+	verifications []Verification // of the last judgement
+	stale         bool           // a skill began since
 	gates         []Verification // of a plan's stages
 	passed        bool           // the verdict of the last verify tool
 

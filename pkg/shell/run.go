@@ -112,7 +112,8 @@ type progress struct {
 	out   io.Writer
 	quiet bool
 	last  string
-	seen  int64
+	begun int64 // the newest call that was shown as under way
+	seen  int64 // the newest call that was shown with its result
 }
 
 func (p *progress) line(s string) {
@@ -123,7 +124,11 @@ func (p *progress) line(s string) {
 
 func (p *progress) feedback(m *ros.Message) {
 	step := m.Msg("last_step")
-	if i := step.Int("index"); i > p.seen {
+	switch i := step.Int("index"); {
+	case underWay(step) && i > max(p.begun, p.seen):
+		p.begun = i
+		p.line("  " + stepLine(step))
+	case !underWay(step) && i > p.seen:
 		p.seen = i
 		p.line("  " + stepLine(step))
 	}
@@ -138,13 +143,28 @@ func (p *progress) feedback(m *ros.Message) {
 	}
 }
 
+// underWay tells a call that runs from one that has its result: a failure always has a kind.
+func underWay(s *ros.Message) bool { return !s.Bool("ok") && s.Str("error_kind") == "" }
+
 // stepLine is one call in one line.
 func stepLine(s *ros.Message) string {
-	mark := "ok"
-	if !s.Bool("ok") {
-		mark = s.Str("error_kind")
+	call := fmt.Sprintf("%s(%s)", s.Str("tool"), inside(s.Str("arguments_json")))
+	switch {
+	case underWay(s):
+		return call + " ..."
+	case s.Bool("ok"):
+		return call + " -> ok: " + shorten(s.Str("content"), 200)
 	}
-	return fmt.Sprintf("%s(%s) -> %s: %s", s.Str("tool"), strings.Trim(s.Str("arguments_json"), "{}"), mark, shorten(s.Str("content"), 200))
+	return call + " -> " + s.Str("error_kind") + ": " + shorten(s.Str("content"), 200)
+}
+
+// inside an object's braces; arguments that are none stand as they are.
+func inside(arguments string) string {
+	t := strings.TrimSpace(arguments)
+	if strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}") {
+		return strings.TrimSpace(t[1 : len(t)-1])
+	}
+	return shorten(t, 200)
 }
 
 func shorten(s string, most int) string {

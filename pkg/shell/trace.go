@@ -25,40 +25,41 @@ func ShowTrace(file string, asJSON bool, out io.Writer) error {
 	return err
 }
 
-// VerifyTrace checks a trace's hash chain and says what is wrong.
+// VerifyTrace checks a trace's hash chain and says what is wrong, and where. Only a whole record that nobody changed is no error.
 func VerifyTrace(file string, asJSON bool, out io.Writer) error {
 	report, err := trace.VerifyFile(file)
 	if err != nil {
 		return err
 	}
+	condition := report.Condition()
 	if asJSON {
-		if err := json.NewEncoder(out).Encode(report); err != nil {
+		if err := json.NewEncoder(out).Encode(struct {
+			Condition trace.Condition `json:"condition"`
+			trace.Report
+		}{condition, report}); err != nil {
 			return err
 		}
 	} else {
 		printReport(out, file, report)
 	}
-	if !report.OK() {
-		return fmt.Errorf("%s: the trace is not intact", file)
+	if condition != trace.Intact {
+		return fmt.Errorf("%s: the trace is %s, not intact", file, condition)
 	}
 	return nil
 }
 
 // printReport says what the check found, for people.
 func printReport(out io.Writer, file string, r trace.Report) {
-	verdict := "intact"
-	if !r.OK() {
-		verdict = "NOT intact"
-	}
-	fmt.Fprintf(out, "%s: %s: session %s, %d events", file, verdict, r.Session, r.Events)
-	if !r.Complete {
-		fmt.Fprint(out, ", without its end")
-	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "%s: %s: session %s, %d events\n", file, r.Condition(), r.Session, r.Events)
 	for _, p := range r.Problems {
 		fmt.Fprintf(out, "  line %d: %s\n", p.Line, p.Message)
 	}
-	if r.Torn != nil {
-		fmt.Fprintf(out, "  line %d is torn: %d bytes at offset %d\n", r.Torn.Line, r.Torn.Bytes, r.Torn.Offset)
+	switch {
+	case r.Torn != nil:
+		fmt.Fprintf(out, "  line %d is torn: %d bytes without their end, at offset %d; the %d lines before it are whole\n", r.Torn.Line, r.Torn.Bytes, r.Torn.Offset, r.Torn.Line-1)
+	case r.Events == 0 && r.OK():
+		fmt.Fprintln(out, "  line 1: nothing is there")
+	case !r.Complete:
+		fmt.Fprintf(out, "  behind line %d: no end; the session was cut off there, or is still running\n", r.Lines)
 	}
 }

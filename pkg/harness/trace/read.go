@@ -19,16 +19,44 @@ const maxLine = 64 << 20
 type Report struct {
 	Session string `json:"session"`
 	Events  int    `json:"events"` // sound ones
+	Lines   int    `json:"lines"`  // whole ones, sound or not
 	// Problems: tampering, gaps, foreign lines; none in a sound log.
 	Problems []Problem `json:"problems,omitempty"`
 	// Torn is the last, unfinished line, which a killed process leaves; nil: none. It is tolerated.
-	Torn *Torn `json:"torn,omitempty"`
+	Torn *TornLine `json:"torn,omitempty"`
 	// Complete: the record has its end. A log cut off at a line is otherwise sound.
 	Complete bool `json:"complete"`
 }
 
 // OK says that nothing was tampered with; a torn tail and a missing end are no tampering that this log could prove.
 func (r Report) OK() bool { return len(r.Problems) == 0 }
+
+// Condition of a log.
+type Condition string
+
+// Conditions, the worse ones last. Only the first is a whole record.
+const (
+	Intact   Condition = "intact"
+	Unended  Condition = "unended"  // sound as far as it goes, but without its end: cut off at a line, or still being written
+	Torn     Condition = "torn"     // its last line is not whole, as a killed process or a full disk leaves it
+	Empty    Condition = "empty"    // nothing in it
+	Tampered Condition = "tampered" // changed, missing, repeated or foreign lines
+)
+
+// Condition says which of them the log is in.
+func (r Report) Condition() Condition {
+	switch {
+	case len(r.Problems) > 0:
+		return Tampered
+	case r.Torn != nil:
+		return Torn
+	case r.Events == 0:
+		return Empty
+	case !r.Complete:
+		return Unended
+	}
+	return Intact
+}
 
 // Problem of one line.
 type Problem struct {
@@ -37,8 +65,8 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Torn line at the end.
-type Torn struct {
+// TornLine at the end.
+type TornLine struct {
 	Line   int   `json:"line"`
 	Offset int64 `json:"offset"`
 	Bytes  int   `json:"bytes"`
@@ -98,14 +126,19 @@ func Read(r io.Reader, each func(Event) error) (Report, error) {
 		last := errors.Is(err, io.EOF)
 		var e Event
 		if derr := json.Unmarshal(line, &e); derr != nil {
-			if last {
-				v.report.Torn = &Torn{Line: n, Offset: offset, Bytes: len(line)}
+			if last && v.begins(line) {
+				v.report.Torn = &TornLine{Line: n, Offset: offset, Bytes: len(line)}
 				return v.report, nil
 			}
+			v.report.Lines = n
 			v.problem(n, 0, "no record: %v", derr)
+			if last {
+				return v.report, nil
+			}
 			offset += int64(len(line)) + 1
 			continue
 		}
+		v.report.Lines = n
 		v.check(n, line, &e)
 		if each != nil {
 			if err := each(e); err != nil {
@@ -148,6 +181,14 @@ type verifier struct {
 
 func (v *verifier) problem(line int, seq uint64, format string, args ...any) {
 	v.report.Problems = append(v.report.Problems, Problem{Line: line, Seq: seq, Message: fmt.Sprintf(format, args...)})
+}
+
+// begins says whether the text is how the next line of this log begins: what a killed process leaves is, what somebody else wrote is
+// not.
+func (v *verifier) begins(line []byte) bool {
+	next := fmt.Appendf(nil, `{"seq":%d,"time":"`, v.seq+1)
+	n := min(len(line), len(next))
+	return bytes.Equal(line[:n], next[:n])
 }
 
 // hashTail is what a line ends with: `,"hash":"`, 64 digits, `"}`.

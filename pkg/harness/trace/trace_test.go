@@ -92,7 +92,8 @@ func TestTamperingIsNoticed(t *testing.T) {
 }
 
 func TestGapsAndStrangers(t *testing.T) {
-	lines := bytes.SplitAfter(written(t, 5), []byte("\n"))
+	b := written(t, 5)
+	lines := bytes.SplitAfter(b, []byte("\n"))
 	lines = lines[:len(lines)-1]
 	join := func(i ...int) []byte {
 		var b []byte
@@ -122,6 +123,7 @@ func TestGapsAndStrangers(t *testing.T) {
 		"a line comes twice":           {join(0, 1, 1, 2, 3, 4, 5), "number 2 follows 2"},
 		"a line of another session":    {append(join(0, 1), other...), `session "s2" in the log of "s1"`},
 		"a line that is no record":     {append(append(join(0), "hello\n"...), join(1, 2, 3, 4, 5)...), "no record"},
+		"text of somebody else at the end": {append(join(0, 1), "{\"seq\":4,\"ti"...), "no record"},
 		"something behind the end":     {join(0, 1, 2, 3, 4, 5, 5), "behind the end"},
 		"a record without its hash":    {append(join(0), `{"seq":2,"time":"2026-03-01T09:30:12Z","session":"s1","kind":"x","data":{},"prev":""}`+"\n"...), "does not end with its hash"},
 		"a content changed in a space": {bytes.Replace(join(0, 1, 2, 3, 4, 5), []byte(`"i":2`), []byte(`"i": 2`), 1), "was changed"},
@@ -137,6 +139,18 @@ func TestGapsAndStrangers(t *testing.T) {
 	}
 	if rep, err := Verify(bytes.NewReader(nil)); err != nil || !rep.OK() || rep.Complete || rep.Events != 0 {
 		t.Errorf("empty: %v %+v", err, rep)
+	}
+	for name, x := range map[string]struct {
+		b    []byte
+		want Condition
+	}{
+		"whole": {join(0, 1, 2, 3, 4, 5), Intact}, "cut at a line": {join(0, 1, 2), Unended}, "empty": {nil, Empty},
+		"torn": {b[:len(b)-30], Torn}, "torn in its first line": {b[:30], Torn}, "changed": {join(0, 2, 3), Tampered},
+		"torn and changed": {append(join(0, 2), lines[3][:40]...), Tampered},
+	} {
+		if rep, err := Verify(bytes.NewReader(x.b)); err != nil || rep.Condition() != x.want {
+			t.Errorf("%s: %v, it is %s, want %s", name, err, rep.Condition(), x.want)
+		}
 	}
 }
 
