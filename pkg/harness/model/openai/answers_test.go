@@ -3,22 +3,12 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"agent_node/pkg/harness/model"
 )
-
-// says is an endpoint that gives one answer.
-func says(status int, kind, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-	}
-}
 
 // completion is a whole answer with these choices and this usage.
 func completion(choices, usage string) string {
@@ -38,27 +28,37 @@ func choice(index int, message, finish string) string {
 func TestWholeAnswers(t *testing.T) {
 	called := `"content":null,"tool_calls":[` + drive + `]`
 	for name, c := range map[string]struct{ choices, want string }{
-		"text":                     {choice(0, `"content":"Hello."`, `"stop"`), `stop "Hello."`},
-		"text in parts":            {choice(0, `"content":[{"type":"text","text":"Hel"},{"type":"text","text":"lo."}]`, `"stop"`), `stop "Hello."`},
-		"empty text":               {choice(0, `"content":""`, `"stop"`), `stop ""`},
-		"no text":                  {choice(0, `"content":null`, `"stop"`), `stop ""`},
-		"a call":                   {choice(0, called, `"tool_calls"`), `tool_calls c1:drive({"distance_m":0.5})`},
-		"a call that stops":        {choice(0, called, `"stop"`), `tool_calls c1:drive({"distance_m":0.5})`},
-		"two calls":                {choice(0, `"tool_calls":[`+drive+`,{"id":"c2","type":"function","function":{"name":"wait","arguments":"{}"}}]`, `"tool_calls"`), `tool_calls c1:drive({"distance_m":0.5}) c2:wait({})`},
-		"index 0 comes last":       {choice(2, `"content":"c"`, `"stop"`) + "," + choice(1, called, `"tool_calls"`) + "," + choice(0, `"content":"a"`, `"stop"`), `stop "a"`},
-		"a cut call":               {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":"{\""}}]`, `"length"`), `length c1:drive({")`},
-		"a refusal":                {choice(0, `"content":null,"refusal":"I will not."`, `"stop"`), `refusal "I will not."`},
-		"a refusal and a call":     {choice(0, `"refusal":"I will not.","tool_calls":[`+drive+`]`, `"tool_calls"`), `refusal "I will not."`},
-		"filtered":                 {choice(0, `"content":""`, `"content_filter"`), `content_filter ""`},
-		"filtered with a call":     {choice(0, called, `"content_filter"`), `content_filter c1:drive({"distance_m":0.5})`},
-		"an unknown end":           {choice(0, called, `"tired"`), `unknown: tired c1:drive({"distance_m":0.5})`},
-		"no end":                   {choice(0, called, `null`), `unknown:  c1:drive({"distance_m":0.5})`},
-		"an object for arguments":  {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":{"distance_m":0.5}}}]`, `"tool_calls"`), `error bad_answer 200`},
-		"a number for arguments":   {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":0.5}}]`, `"tool_calls"`), `error bad_answer 200`},
-		"a text for a list":        {choice(0, `"tool_calls":"drive"`, `"tool_calls"`), `error bad_answer 200`},
-		"no message":               {`{"index":0,"finish_reason":"stop"}`, `stop ""`},
-		"a choice that is nothing": {`null`, `unknown:  ""`},
-		"no choices":               {``, `error bad_answer 200`},
+		"text":                           {choice(0, `"content":"Hello."`, `"stop"`), `stop "Hello."`},
+		"text in parts":                  {choice(0, `"content":[{"type":"text","text":"Hel"},{"type":"text","text":"lo."}]`, `"stop"`), `stop "Hello."`},
+		"empty text":                     {choice(0, `"content":""`, `"stop"`), `stop ""`},
+		"no text":                        {choice(0, `"content":null`, `"stop"`), `stop ""`},
+		"a call":                         {choice(0, called, `"tool_calls"`), `tool_calls c1:drive({"distance_m":0.5})`},
+		"a call that stops":              {choice(0, called, `"stop"`), `tool_calls c1:drive({"distance_m":0.5})`},
+		"two calls":                      {choice(0, `"tool_calls":[`+drive+`,{"id":"c2","type":"function","function":{"name":"wait","arguments":"{}"}}]`, `"tool_calls"`), `tool_calls c1:drive({"distance_m":0.5}) c2:wait({})`},
+		"index 0 comes last":             {choice(2, `"content":"c"`, `"stop"`) + "," + choice(1, called, `"tool_calls"`) + "," + choice(0, `"content":"a"`, `"stop"`), `stop "a"`},
+		"a cut call":                     {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":"{\""}}]`, `"length"`), `length c1:drive({")`},
+		"a refusal":                      {choice(0, `"content":null,"refusal":"I will not."`, `"stop"`), `refusal "I will not."`},
+		"a refusal and a call":           {choice(0, `"refusal":"I will not.","tool_calls":[`+drive+`]`, `"tool_calls"`), `refusal "I will not."`},
+		"filtered":                       {choice(0, `"content":""`, `"content_filter"`), `content_filter ""`},
+		"filtered with a call":           {choice(0, called, `"content_filter"`), `content_filter c1:drive({"distance_m":0.5})`},
+		"an unknown end":                 {choice(0, called, `"tired"`), `unknown: tired c1:drive({"distance_m":0.5})`},
+		"no end":                         {choice(0, called, `null`), `unknown:  c1:drive({"distance_m":0.5})`},
+		"an object for arguments":        {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":{"distance_m":0.5}}}]`, `"tool_calls"`), `tool_calls c1:drive({"distance_m":0.5})`},
+		"a number for arguments":         {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":0.5}}]`, `"tool_calls"`), `tool_calls c1:drive(0.5)`},
+		"no arguments":                   {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":null}}]`, `"tool_calls"`), `tool_calls c1:drive()`},
+		"a number for an id":             {choice(0, `"tool_calls":[{"id":7,"type":"function","function":{"name":"drive","arguments":"{}"}}]`, `"tool_calls"`), `tool_calls 7:drive({})`},
+		"no function":                    {choice(0, `"tool_calls":[{"id":"c1","type":"function"}]`, `"tool_calls"`), `tool_calls c1:()`},
+		"a call of the older kind":       {choice(0, `"content":null,"function_call":{"name":"drive","arguments":"{}"}`, `"function_call"`), `tool_calls :drive({})`},
+		"half a character in arguments":  {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":"{\"place\":\"\ud83d\"}"}}]`, `"tool_calls"`), "tool_calls c1:drive({\"place\":\"\xed\xa0\xbd\"})"},
+		"no UTF-8 in arguments":          {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":"{\"place\":\"`+"\xff"+`\"}"}}]`, `"tool_calls"`), "tool_calls c1:drive({\"place\":\"\xff\"})"},
+		"a whole character in arguments": {choice(0, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"drive","arguments":"{\"place\":\"\ud83d\ude00\u00e4\t\b\f\n\r\/\"}"}}]`, `"tool_calls"`), "tool_calls c1:drive({\"place\":\"😀ä\t\b\f\n\r/\"})"},
+		"no UTF-8 in the text":           {choice(0, `"content":"a`+"\xff"+`b"`, `"stop"`), "stop \"a\uFFFDb\""},
+		"cut by another name":            {choice(0, called, `"max_tokens"`), `length c1:drive({"distance_m":0.5})`},
+		"a refusal among the parts":      {choice(0, `"content":[{"type":"refusal","refusal":"No."}]`, `"stop"`), `refusal "No."`},
+		"a text for a list":              {choice(0, `"tool_calls":"drive"`, `"tool_calls"`), `error bad_answer 200`},
+		"no message":                     {`{"index":0,"finish_reason":"stop"}`, `stop ""`},
+		"a choice that is nothing":       {`null`, `unknown:  ""`},
+		"no choices":                     {``, `error bad_answer 200`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := at(t, Config{Retries: 3}, says(200, "application/json", completion(c.choices, used))).Sample(t.Context(), question())
@@ -75,10 +75,12 @@ func TestWholeAnswers(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for usage, want := range map[string]model.Usage{
 		used: {InputTokens: 120, OutputTokens: 25, Known: true},
-		`{"prompt_tokens":120,"completion_tokens":25,"total_tokens":145,"prompt_tokens_details":{"cached_tokens":100},"completion_tokens_details":{"reasoning_tokens":20}}`: {InputTokens: 120, OutputTokens: 25, CachedTokens: 100, Known: true},
+		`{"prompt_tokens":120,"completion_tokens":25,"total_tokens":145,"prompt_tokens_details":{"cached_tokens":100},"completion_tokens_details":{"reasoning_tokens":20}}`: {InputTokens: 120, OutputTokens: 25, CachedTokens: 100, ReasoningTokens: 20, Known: true},
+		`{"prompt_tokens":18446744073709551616,"completion_tokens":1e400}`:                                                                                                  {InputTokens: 1 << 53, OutputTokens: 1 << 53, Known: true},
+		`{"prompt_tokens":"many","completion_tokens":2.9,"completion_tokens_details":{"reasoning_tokens":900}}`:                                                             {OutputTokens: 2, ReasoningTokens: 2, Known: true},
 		`{"prompt_tokens":120,"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":900}}`:                                                                         {InputTokens: 120, CachedTokens: 120, Known: true},
-		`{"prompt_tokens":-5,"completion_tokens":-1}`: {},
-		`{"prompt_tokens":0,"completion_tokens":0}`:   {},
+		`{"prompt_tokens":-5,"completion_tokens":-1}`:                                                                                                                       {},
+		`{"prompt_tokens":0,"completion_tokens":0}`:                                                                                                                         {},
 		`{}`:   {},
 		`null`: {},
 	} {
@@ -105,7 +107,11 @@ func TestWhatIsNoAnswer(t *testing.T) {
 		"an error in good dress":       {"application/json", `{"error":{"code":503,"message":"busy"}}`, "error status 503 again"},
 		"an error without a code":      {"application/json", `{"error":"no"}`, "error bad_answer 200"},
 		"a full context in good dress": {"application/json", `{"error":{"code":400,"type":"exceed_context_size_error","message":"long"}}`, "error context_overflow 400"},
-		"a stream":                     {"text/event-stream", "data: {}\n\ndata: [DONE]\n\n", "error bad_answer 200"},
+		"a stream without an answer":   {"text/event-stream", "data: {}\n\ndata: [DONE]\n\n", "error bad_answer 200 again"},
+		"words":                        {"application/json", "data base error", "error bad_answer 200"},
+		"an error that may pass":       {"application/json", `{"error":{"type":"overloaded_error","message":"busy"}}`, "error bad_answer 200 again"},
+		"a quota that is used up":      {"application/json", `{"error":{"code":429,"type":"insufficient_quota"}}`, "error status 429"},
+		"white space before it":        {"application/json", "\n\n \r\n\t" + whole, `stop "hi"`},
 		"JSON that calls itself text":  {"text/plain", whole, `stop "hi"`},
 	} {
 		r, err := at(t, Config{}, says(200, c.kind, c.body)).Sample(t.Context(), question())
@@ -160,7 +166,7 @@ func TestTheRequest(t *testing.T) {
 // TestModelsWithAnotherNameForTheLimit: some know max_completion_tokens only.
 func TestModelsWithAnotherNameForTheLimit(t *testing.T) {
 	for name, want := range map[string]string{"gpt-4o": "max_tokens", "qwen3": "max_tokens", "gpt-5": "max_completion_tokens", "o3-mini": "max_completion_tokens"} {
-		data, err := json.Marshal(request(name, model.Request{MaxOutputTokens: 100}))
+		data, err := json.Marshal((&Model{cfg: Config{Model: name}}).request(model.Request{MaxOutputTokens: 100}))
 		if err != nil || strings.Count(string(data), ":100") != 1 || !strings.Contains(string(data), `"`+want+`":100`) {
 			t.Errorf("%s: %s %v", name, data, err)
 		}

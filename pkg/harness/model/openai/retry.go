@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	sdk "github.com/sashabaranov/go-openai"
+
+	"agent_node/pkg/harness/model"
 )
 
 // Kind of an error.
@@ -54,9 +57,16 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Is finds model.ErrContextOverflow in an error that says so.
+func (e *Error) Is(target error) bool {
+	return target == model.ErrContextOverflow && e.Kind == KindContext
+}
+
 // Causes of a request's end.
 var (
 	errTimeout  = errors.New("openai: the request's time limit")
+	errIdle     = errors.New("openai: the answer stands still")
+	errTail     = errors.New("openai: the answer is complete")
 	errDeadline = fmt.Errorf("openai: the time for the sample is up: %w", context.DeadlineExceeded)
 )
 
@@ -84,11 +94,14 @@ func redact(err error, key string) error {
 
 // explain makes an *Error of what the client library returned.
 func (m *Model) explain(ctx context.Context, err error, x *exchange) error {
-	switch {
-	case errors.Is(context.Cause(ctx), errTimeout):
+	switch cause := context.Cause(ctx); {
+	case cause == nil, x.status >= http.StatusBadRequest && (errors.Is(cause, errTimeout) || errors.Is(cause, errIdle)):
+	case errors.Is(cause, errTimeout):
 		return &Error{Kind: KindTimeout, Status: x.status, Message: fmt.Sprintf("no whole answer within %v", m.cfg.Timeout), Err: context.DeadlineExceeded, again: true}
-	case ctx.Err() != nil:
-		return fmt.Errorf("openai: %w", context.Cause(ctx))
+	case errors.Is(cause, errIdle):
+		return &Error{Kind: KindTimeout, Status: x.status, Message: fmt.Sprintf("the answer began and then stood still for %v", m.cfg.Idle), Err: context.DeadlineExceeded, again: true}
+	default:
+		return fmt.Errorf("openai: %w", cause)
 	}
 	secret := func(text string) string {
 		if m.cfg.APIKey != "" {
@@ -100,7 +113,6 @@ func (m *Model) explain(ctx context.Context, err error, x *exchange) error {
 	var own *Error
 	var api *sdk.APIError
 	var req *sdk.RequestError
-	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &own):
 		e.Kind, e.Status, e.Message, e.again = own.Kind, own.Status, secret(own.Message), own.again
@@ -118,11 +130,29 @@ func (m *Model) explain(ctx context.Context, err error, x *exchange) error {
 	case !x.sent:
 		e.Kind = KindRequest
 	case x.status == 0:
-		e.Kind, e.again = KindNetwork, !errors.As(err, &certificate)
-	default: // a whole JSON object with a part of another type
+		e.Kind, e.again = KindNetwork, comesBack(err)
+	default: // the client library stumbled over what it was given
 		e.Kind = KindBadAnswer
 	}
 	return e
+}
+
+// comesBack says of a connection that failed whether the next one may do better. Names that do not exist, certificates that are not
+// trusted and servers that speak something else stay as they are.
+func comesBack(err error) bool {
+	var (
+		certificate *tls.CertificateVerificationError
+		header      tls.RecordHeaderError
+		alert       tls.AlertError
+		dns         *net.DNSError
+	)
+	switch {
+	case errors.As(err, &certificate), errors.As(err, &header), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+		return false
+	case errors.As(err, &dns):
+		return !dns.IsNotFound
+	}
+	return true
 }
 
 // overflow tells a full context from other bad requests: servers have no common code for it.
@@ -163,12 +193,15 @@ func hopeless(code, kind string) bool {
 const (
 	firstWait = 500 * time.Millisecond
 	mostWait  = 20 * time.Second
+	// badAnswers is how often an answer that came and cannot be used is asked for again: it may be the line's fault, and is the endpoint's
+	// where it stays.
+	badAnswers = 2
 )
 
 // again decides on a retry: only where it helps, as often and as long as allowed, inside the sample's deadline.
 func (m *Model) again(ctx context.Context, err error, try int, begin, deadline time.Time) (time.Duration, bool) {
 	var e *Error
-	if ctx.Err() != nil || !errors.As(err, &e) || !e.again || try >= m.cfg.Retries {
+	if ctx.Err() != nil || !errors.As(err, &e) || !e.again || try >= m.cfg.Retries || e.Kind == KindBadAnswer && try >= badAnswers {
 		return 0, false
 	}
 	wait := firstWait << min(try, 10)

@@ -288,7 +288,7 @@ func TestTokensOfTriesThatFailedAreCounted(t *testing.T) {
 		}
 		return answer(200, good), 0, nil
 	})
-	if a.err != nil || a.response.Usage != (model.Usage{InputTokens: 240, OutputTokens: 50, Known: true}) {
+	if a.err != nil || a.response.Usage != (model.Usage{InputTokens: 120, OutputTokens: 25, Known: true}) || a.response.Wasted != a.response.Usage {
 		t.Errorf("%+v %v", a.response.Usage, a.err)
 	}
 }

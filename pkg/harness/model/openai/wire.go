@@ -1,142 +1,238 @@
 package openai
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
+	"time"
 
+	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/model"
 )
 
-// exchange is what was seen on the wire of one request.
+// exchange is one request and what was seen of its answer on the wire.
 type exchange struct {
+	// stop ends the request for a reason; silence after the head, and after the answer is complete, do.
+	stop context.CancelCauseFunc
+
 	sent       bool // the transport was asked
+	asked      int  // bytes of the request
 	status     int
 	retryAfter string
-	usage      model.Usage // of an answer, whether or not the rest of it can be read
+	response   model.Response // the answer
+	usage      model.Usage    // of an answer, whether or not the rest of it can be read
+	came       int            // bytes of a stream's texts and arguments
 }
 
 type exchangeKey struct{}
 
-// wire reads whole answers below the client library, which would take the first JSON value of a body for all of it, an error object
-// for an answer without choices, and a redirect for a success.
+// spent is what a request that failed used: what the endpoint says, else, where it worked on the request, an estimate.
+func (x *exchange) spent(ctx context.Context) model.Usage {
+	working := x.status == http.StatusOK || x.status == 0 && context.Cause(ctx) != nil
+	if x.usage.Known || !x.sent || !working {
+		return x.usage
+	}
+	u := model.Usage{InputTokens: budget.EstimateText(x.asked)}
+	if x.came > 0 {
+		u.OutputTokens = budget.EstimateText(x.came)
+	}
+	return u
+}
+
+// wire reads answers below the client library, which would take the first JSON value of a body for all of it, an error object for an answer
+// without choices, a redirect for a success, and a page of HTML for a stream without events.
 type wire struct {
 	next    http.RoundTripper
 	maxBody int64
+	idle    time.Duration
 }
 
-// maxErrorBody is how much of an error's page is read, bytes.
-const maxErrorBody = 64 << 10
+const (
+	// maxErrorBody is how much of an error's page is read, bytes.
+	maxErrorBody = 64 << 10
+	// tail is how long the rest of a stream (usage, end mark) is waited for once its answer is complete.
+	tail = 3 * time.Second
+)
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. The answer itself goes into the exchange; the client library gets an empty one.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	x, ok := r.Context().Value(exchangeKey{}).(*exchange)
 	if !ok {
-		x = &exchange{}
+		return nil, errors.New("openai: a request without an exchange")
 	}
-	x.sent = true
+	x.sent, x.asked = true, int(max(r.ContentLength, 0))
 	resp, err := w.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 	x.status, x.retryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
-	var body []byte
+	body := []byte("{}")
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
 		// The status counts, whatever comes of its page.
-		body, _ = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		if err := r.Context().Err(); err != nil {
-			return nil, err
-		}
+		body, _ = io.ReadAll(io.LimitReader(w.watched(resp.Body, x), maxErrorBody))
 	case resp.StatusCode != http.StatusOK:
 		return nil, &Error{
 			Kind: KindBadAnswer, Status: resp.StatusCode,
 			Message: fmt.Sprintf("200 is wanted; the answer leads to %.200q", resp.Header.Get("Location")),
 		}
 	default:
-		if body, err = w.whole(resp, x); err != nil {
-			if r.Context().Err() != nil {
-				return nil, r.Context().Err()
-			}
-			return nil, err
-		}
+		err = w.answer(r.Context(), resp, x)
+	}
+	if err != nil {
+		return nil, err
 	}
 	again := *resp
 	again.Body, again.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return &again, nil
 }
 
-// whole reads a good status' body: one JSON object to its end, or an error.
-func (w *wire) whole(resp *http.Response, x *exchange) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, w.maxBody+1))
-	switch {
-	case int64(len(body)) > w.maxBody:
-		return nil, &Error{Kind: KindBadAnswer, Status: resp.StatusCode, Message: fmt.Sprintf("the answer is too large: over %d bytes", w.maxBody)}
-	case err != nil:
-		return nil, &Error{Kind: KindBadAnswer, Status: resp.StatusCode, Message: fmt.Sprintf("the answer ends early, after %d bytes: %v", len(body), err), Err: err, again: true}
-	}
-	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-	var seen struct {
-		Error   json.RawMessage   `json:"error"`
-		Choices []json.RawMessage `json:"choices"`
-		Usage   json.RawMessage   `json:"usage"`
-	}
-	if err := json.Unmarshal(body, &seen); err != nil {
-		// Nothing, or the beginning of something: the connection was closed too early.
-		cut := strings.Contains(err.Error(), "unexpected end of JSON input")
-		return nil, &Error{
-			Kind: KindBadAnswer, Status: resp.StatusCode, Err: err, again: cut,
-			Message: fmt.Sprintf("the answer, %d bytes of %.60q, is no JSON of a completion: %v", len(body), resp.Header.Get("Content-Type"), err),
+// answer reads a good status' body, as what its first bytes say it is.
+func (w *wire) answer(ctx context.Context, resp *http.Response, x *exchange) error {
+	limited := &limitedReader{r: w.watched(resp.Body, x), left: w.maxBody}
+	in := bufio.NewReader(limited)
+	contentType := resp.Header.Get("Content-Type")
+	first, err := opening(in)
+	if err == nil {
+		switch {
+		case first == '<':
+			page, _ := in.Peek(min(in.Buffered(), 200))
+			return &Error{Kind: KindBadAnswer, Status: resp.StatusCode, Message: fmt.Sprintf("the answer, %.60q, is a page and no completion: %.200q", contentType, page)}
+		case first == '{', first == '[':
+			var body []byte
+			if body, err = io.ReadAll(in); err == nil {
+				return whole(body, contentType, x)
+			}
+		case events(in, contentType):
+			return w.events(ctx, in, limited, x)
+		default:
+			var body []byte
+			if body, err = io.ReadAll(in); err == nil {
+				return whole(body, contentType, x)
+			}
 		}
 	}
-	x.usage = usageOf(seen.Usage)
-	if len(seen.Choices) == 0 && len(seen.Error) > 0 && string(seen.Error) != "null" {
-		return nil, inGoodDress(seen.Error)
+	if errors.Is(err, io.EOF) {
+		return whole(nil, contentType, x)
 	}
-	return body, nil
+	return limited.explain(err)
 }
 
-// usageOf reads a usage as far as it goes, for answers whose rest cannot be read.
-func usageOf(raw json.RawMessage) model.Usage {
-	var u struct {
-		Prompt     float64 `json:"prompt_tokens"`
-		Completion float64 `json:"completion_tokens"`
+// events reads a stream.
+func (w *wire) events(ctx context.Context, in *bufio.Reader, limited *limitedReader, x *exchange) error {
+	s := &stream{into: &assembler{}}
+	ending := false
+	err := s.read(in, func(complete bool) {
+		if complete && !ending {
+			ending = true
+			timer := time.AfterFunc(tail, func() { x.stop(errTail) })
+			context.AfterFunc(ctx, func() { timer.Stop() })
+		}
+	})
+	x.usage, x.came = s.into.usage, s.into.seen
+	var bad *Error
+	switch {
+	case errors.As(err, &bad):
+		return bad
+	case err != nil && !s.into.complete():
+		return limited.explain(err)
+	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTail):
+		return err // whoever ended the sample does not want its answer
 	}
-	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
-		return model.Usage{}
-	}
-	const most = 1 << 53
-	whole := func(f float64) uint64 { return uint64(max(0, min(f, most))) }
-	out := model.Usage{InputTokens: whole(u.Prompt), OutputTokens: whole(u.Completion)}
-	out.Known = out.InputTokens > 0 || out.OutputTokens > 0
-	return out
+	x.response, err = s.into.response()
+	return err
 }
 
-// inGoodDress is an error that came with a good status. Its code counts as one where it is one.
-func inGoodDress(raw json.RawMessage) error {
-	e := &Error{Kind: KindBadAnswer, Status: http.StatusOK, Message: "the answer holds an error: " + clip(string(raw), maxMessage)}
-	var body struct {
-		Code    any    `json:"code"`
-		Type    string `json:"type"`
-		Message any    `json:"message"`
+// events says whether a body is a stream of them: it says so, or begins like one.
+func events(in *bufio.Reader, contentType string) bool {
+	for _, field := range []string{":", "data:", "event:", "id:", "retry:"} {
+		for n := 1; ; n++ {
+			got, err := in.Peek(n)
+			if err != nil || got[n-1] != field[n-1] {
+				break
+			}
+			if n == len(field) {
+				return true
+			}
+		}
 	}
-	var typed *json.UnmarshalTypeError
-	if err := json.Unmarshal(raw, &body); err != nil && !errors.As(err, &typed) {
-		return e
+	return strings.HasPrefix(contentType, "text/event-stream")
+}
+
+// opening skips a byte-order mark and white space, and peeks at what follows.
+func opening(in *bufio.Reader) (byte, error) {
+	if mark, err := in.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		_, _ = in.Discard(3)
 	}
-	status, err := strconv.Atoi(fmt.Sprint(body.Code))
-	if err == nil && status >= http.StatusBadRequest && status < 600 {
-		e.Kind, e.Status = KindStatus, status
+	for {
+		c, err := in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, in.UnreadByte()
+		}
 	}
-	if overflow(e.Status, fmt.Sprint(body.Code), body.Type, fmt.Sprint(body.Message)) {
-		e.Kind = KindContext
+}
+
+// watched is a body whose silence ends the request.
+func (w *wire) watched(body io.Reader, x *exchange) io.Reader {
+	if w.idle <= 0 {
+		return body
 	}
-	e.again = e.Kind == KindStatus && passes(e.Status) && !hopeless(fmt.Sprint(body.Code), body.Type)
-	return e
+	return &watchedReader{r: body, idle: w.idle, stop: func() { x.stop(errIdle) }}
+}
+
+type watchedReader struct {
+	r    io.Reader
+	idle time.Duration
+	stop func()
+}
+
+// Read implements io.Reader.
+func (w *watchedReader) Read(p []byte) (int, error) {
+	timer := time.AfterFunc(w.idle, w.stop)
+	defer timer.Stop()
+	return w.r.Read(p)
+}
+
+// limitedReader ends a body that is too large with an error.
+type limitedReader struct {
+	r    io.Reader
+	left int64
+	read int64
+	over bool
+}
+
+var errTooLarge = errors.New("too large")
+
+// Read implements io.Reader.
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		// It may end exactly here.
+		n, err := l.r.Read(p[:min(len(p), 1)])
+		if n > 0 {
+			l.over = true
+			return 0, errTooLarge
+		}
+		return 0, err
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	l.read += int64(n)
+	return n, err
+}
+
+// explain why a body could not be read to its end.
+func (l *limitedReader) explain(err error) error {
+	if l.over {
+		return &Error{Kind: KindBadAnswer, Status: http.StatusOK, Message: fmt.Sprintf("the answer is too large: over %d bytes", l.read)}
+	}
+	return &Error{Kind: KindBadAnswer, Status: http.StatusOK, Message: fmt.Sprintf("the answer ends early, after %d bytes: %v", l.read, err), Err: err, again: true}
 }
