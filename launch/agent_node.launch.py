@@ -32,11 +32,12 @@ TIME_TO_REST = "12"
 
 
 def program(name: str) -> str:
-    """Path of a built program."""
-    path = ROOT / "build" / name
-    if not path.is_file():
-        raise RuntimeError(f"{path} is missing: run `make build` in {ROOT}")
-    return str(path)
+    """Path of a program: built in this checkout, or installed beside this file's package."""
+    places = (ROOT / "build" / name, ROOT.parents[1] / "lib" / "agent_node" / name)
+    for path in places:
+        if path.is_file():
+            return str(path)
+    raise RuntimeError(f"{name} is neither {places[0]} nor {places[1]}: run `make build`, or `colcon build`")
 
 
 def truth(name: str, text: str) -> bool:

@@ -34,9 +34,10 @@ ARGUMENTS = (
 
 def robot(context) -> list:
     """The robot, when the arguments are known."""
-    program = ROOT / "build" / "sim_robot"
-    if not program.is_file():
-        raise RuntimeError(f"{program} is missing: run `make build` in {ROOT}")
+    places = (ROOT / "build" / "sim_robot", ROOT.parents[1] / "lib" / "agent_node" / "sim_robot")
+    program = next((p for p in places if p.is_file()), None)
+    if program is None:
+        raise RuntimeError(f"sim_robot is neither {places[0]} nor {places[1]}: run `make build`, or `colcon build`")
     given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
     return [
         Node(

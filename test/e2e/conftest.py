@@ -58,14 +58,14 @@ def kept():
 def shared(request, kept, tmp_path_factory):
     """Rigs that several tests use one after the other, by name; one is made where there is none.
 
-    A rig that is not as at the start when the next test comes fails that test, and is not used again. The two that were
-    used last are kept: even at rest each takes a part of a core.
+    A rig that is not as at the start when the next test comes fails that test, and is not used again. Only what was used
+    last is kept: even at rest each takes a part of a core.
     """
 
     def get(name, **options):
         r = kept.pop(name, None)
-        while len(kept) > 1:
-            close([kept.pop(next(iter(kept)))])
+        for other in [n for n in kept if n not in used]:
+            close([kept.pop(other)])
         if r is None:
             r = Rig(tmp_path_factory.mktemp(name), **options)
         else:
