@@ -58,8 +58,8 @@ def kept():
 def shared(request, kept, tmp_path_factory):
     """Rigs that several tests use one after the other, by name; one is made where there is none.
 
-    A rig that is not as at the start when the next test comes fails that test, and is not used again. Only what was used
-    last is kept: even at rest each takes a part of a core.
+    A rig that is not as at the start when the next test comes fails that test, and is not used again. Only what was
+    used last is kept: even at rest each takes a part of a core.
     """
 
     def get(name, **options):
