@@ -46,7 +46,7 @@ var thirdParty = []struct {
 	{"pkg/harness/tool", []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	{"pkg/harness/criteria", []string{"cel.dev/cel-go"}},
 	{"pkg/harness/history", nil},
-	{"pkg/harness/policy", nil},
+	{"pkg/harness/policy", []string{"cel.dev/cel-go"}},
 	{"pkg/harness/budget", nil},
 	{"pkg/harness/trace", nil},
 	{"pkg/harness/model", nil},

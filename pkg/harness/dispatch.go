@@ -60,7 +60,14 @@ func (s *session) perform(b *batch, c *call) {
 			return
 		}
 	}
-	permission, why := s.h.cfg.Policy.Decide(c.spec)
+	permission, why := s.h.judge.Decide(c.spec, c.arguments)
+	if permission != policy.Deny && (moves || !skill) { // a dry run sends nothing
+		if wait, rate, ok := s.h.limiter.Take(c.tool, s.last); !ok {
+			s.refuse(b, c, tool.PreconditionFailed, fmt.Sprintf("%s may be called at the rate of %s only; the next call may begin in %.1f s", c.tool, rate, wait.Seconds()))
+			s.block(b, c, tool.PreconditionFailed)
+			return
+		}
+	}
 	switch permission {
 	case policy.Allow:
 	case policy.Ask:

@@ -9,6 +9,7 @@ import (
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/criteria"
 	"agent_node/pkg/harness/model"
+	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
 )
@@ -16,6 +17,8 @@ import (
 // Harness runs sessions. It is safe for concurrent use; sessions share nothing but the configuration.
 type Harness struct {
 	cfg         Config
+	judge       *policy.Judge
+	limiter     *policy.Limiter
 	redact      *trace.Redactor
 	definitions []definition
 	all         []model.Tool // of all definitions
@@ -37,14 +40,12 @@ func New(cfg Config) (*Harness, error) {
 	if cfg.Tools == nil {
 		errs = append(errs, errors.New("no tool table"))
 	}
-	errs = append(errs, cfg.Policy.Check(), cfg.Prices.Check(), cfg.Defaults.Check(), cfg.Maxima.Check())
-	for name := range cfg.Policy.Tools {
-		if cfg.Tools == nil {
-			break
-		}
-		if _, ok := cfg.Tools.Get(name); !ok {
-			errs = append(errs, fmt.Errorf("policy: tool %s is not in the table", name))
-		}
+	errs = append(errs, cfg.Prices.Check(), cfg.Defaults.Check(), cfg.Maxima.Check())
+	var judge *policy.Judge
+	if cfg.Tools != nil {
+		var err error
+		judge, err = policy.NewJudge(cfg.Policy, cfg.Tools)
+		errs = append(errs, err)
 	}
 	for _, x := range []struct {
 		name  string
@@ -60,7 +61,7 @@ func New(cfg Config) (*Harness, error) {
 	if err := fillIn(&cfg); err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	h := &Harness{cfg: cfg, redact: trace.NewRedactor(cfg.Secrets)}
+	h := &Harness{cfg: cfg, judge: judge, limiter: policy.NewLimiter(cfg.Policy), redact: trace.NewRedactor(cfg.Secrets)}
 	for _, s := range cfg.Tools.Specs() {
 		seen := model.Tool{Name: s.Name, Description: s.Description, Class: s.Class.String(), Parameters: s.Parameters}
 		h.definitions = append(h.definitions, definition{s, seen, trace.Marshal(seen)})

@@ -41,7 +41,9 @@ func TestUnmetGoals(t *testing.T) {
 		{
 			"a verdict counts as long as nothing moved",
 			[]model.Response{goTo("kitchen"), finish("there"), askBattery},
-			3, func(g *harness.Goal, _ *robot) { g.Criteria = []string{" at_place(kitchen) ", "at_place(dock)", "at_place(dock)"} }, harness.ReasonBudgetSteps,
+			3, func(g *harness.Goal, _ *robot) {
+				g.Criteria = []string{" at_place(kitchen) ", "at_place(dock)", "at_place(dock)"}
+			}, harness.ReasonBudgetSteps,
 			[]string{"at_place(dock)"},
 		},
 		{

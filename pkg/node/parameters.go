@@ -27,6 +27,7 @@ type parameters struct {
 
 	classes       map[tool.Class]*param.Of[string]
 	toolRules     *param.Of[[]string]
+	toolRates     *param.Of[[]string]
 	policyTimeout *param.Of[float64]
 
 	queuePolicy *param.Of[string]
@@ -105,7 +106,10 @@ func declareParameters(s *param.Server) (*parameters, error) {
 		classes:       map[tool.Class]*param.Of[string]{},
 		policyTimeout: d.number("policy.timeout", 60, 0.1, day, "How long a person has to answer, s. Silence is a denial."),
 		toolRules: declare(d, param.Descriptor{
-			Name: "policy.tools", Description: "Permission of single tools, as 'name: allow', 'name: ask' or 'name: deny'. Wins over its class.",
+			Name: "policy.tools", Description: "Permission of single tools, as 'name: allow', 'name: ask' or 'name: deny', which wins over its class; or depending on the arguments, as 'drive: ask if distance_m > 0.3', beside the profile's conditions.",
+		}, []string{}),
+		toolRates: declare(d, param.Descriptor{
+			Name: "policy.rates", Description: "How often tools may be called, over all goals, as 'name: CALLS per SECONDS'. Wins over the profile's.",
 		}, []string{}),
 
 		queuePolicy: d.text("queue_policy", "reject", "What a second goal meets while one is executed.", "reject", "queue", "preempt"),
@@ -173,9 +177,11 @@ func (p *parameters) check(changes []param.Parameter) error {
 		}
 		if c.Name == "policy.tools" {
 			rules, _ := c.Value.Any().([]string)
-			if _, err := toolPermissions(rules); err != nil {
-				all = append(all, err)
-			}
+			all = append(all, readRules(rules, &policy.Policy{}))
+		}
+		if c.Name == "policy.rates" {
+			rules, _ := c.Value.Any().([]string)
+			all = append(all, readRates(rules, &policy.Policy{}))
 		}
 	}
 	return errors.Join(all...)
@@ -188,21 +194,4 @@ func contains(list []string, v string) bool {
 		}
 	}
 	return false
-}
-
-// toolPermissions reads 'name: permission' rules.
-func toolPermissions(rules []string) (map[string]policy.Permission, error) {
-	out := map[string]policy.Permission{}
-	for _, r := range rules {
-		name, word, ok := strings.Cut(r, ":")
-		if !ok {
-			return nil, fmt.Errorf("policy.tools: %q is not 'name: permission'", r)
-		}
-		p, err := policy.ParsePermission(strings.TrimSpace(word))
-		if err != nil {
-			return nil, fmt.Errorf("policy.tools: %q: %w", r, err)
-		}
-		out[strings.TrimSpace(name)] = p
-	}
-	return out, nil
 }

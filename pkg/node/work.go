@@ -113,51 +113,6 @@ func (w *work) settle(ctx context.Context) (time.Time, error) {
 	return w.robot.RestSince(), nil
 }
 
-// permissions joins the profile's and the node's.
-func (n *Node) permissions(p *robottools.Profile) (policy.Policy, error) {
-	out := policy.Policy{
-		Classes: map[tool.Class]policy.Permission{}, Simulation: p.Simulation, Timeout: secondsOf(n.params.policyTimeout.Get()),
-	}
-	for class, own := range n.params.classes {
-		word := own.Get()
-		if word == "" {
-			word = p.Permissions[class.String()]
-		}
-		if word == "" {
-			continue
-		}
-		perm, err := policy.ParsePermission(word)
-		if err != nil {
-			return out, err
-		}
-		out.Classes[class] = perm
-	}
-	var err error
-	if out.Tools, err = toolPermissions(n.params.toolRules.Get()); err != nil {
-		return out, err
-	}
-	for name := range out.Tools {
-		if _, ok := p.Tools[name]; !ok {
-			return out, fmt.Errorf("policy.tools: the profile %s has no tool %q", p.Name, name)
-		}
-	}
-	for name, t := range p.Tools {
-		if _, given := out.Tools[name]; !given && t.Permission != "" {
-			out.Tools[name] = policy.Permission(t.Permission)
-		}
-	}
-	for _, name := range p.AllowUnvalidated {
-		if _, given := out.Tools[name]; !given {
-			class := policy.Ask
-			if c, ok := out.Classes[tool.Skill]; ok {
-				class = c
-			}
-			out.Tools[name] = class
-		}
-	}
-	return out, nil
-}
-
 // traceDir is the parameter's folder, or one in the user's state folder.
 func (n *Node) traceDir() (string, error) {
 	if d := n.params.traceDir.Get(); d != "" {

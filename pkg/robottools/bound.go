@@ -3,6 +3,7 @@ package robottools
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"agent_node/pkg/harness/tool"
@@ -93,6 +94,20 @@ func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
 		b.spec.Actuators = []string{def.Actuator}
 	}
 	return b, c
+}
+
+// pair notes which other actuators may move while all of the skill's own do.
+func (b *bound) pair(p *Profile) {
+	for name := range p.Actuators {
+		beside := len(b.spec.Actuators) > 0
+		for _, own := range b.spec.Actuators {
+			beside = beside && own != name && (slices.Contains(p.Actuators[own].Alongside, name) || slices.Contains(p.Actuators[name].Alongside, own))
+		}
+		if beside {
+			b.spec.Alongside = append(b.spec.Alongside, name)
+		}
+	}
+	slices.Sort(b.spec.Alongside)
 }
 
 // scope has what every expression may name, as it is known now.

@@ -37,6 +37,11 @@ func (p *Profile) check() error {
 	}
 	for name, a := range p.Actuators {
 		at := join("actuators", name)
+		for _, other := range a.Alongside {
+			if _, ok := p.Actuators[other]; !ok || other == name {
+				add(join(at, "alongside"), "%q is no other actuator", other)
+			}
+		}
 		if a.Kind == "base" && a.Feedback.Type != "nav_msgs/msg/Odometry" {
 			add(join(at, "feedback/type"), "a base is measured by nav_msgs/msg/Odometry, not %s", a.Feedback.Type)
 		}

@@ -75,8 +75,10 @@ type Actuator struct {
 	// Interlocks are conditions (CEL) under which it may move at all: what is wrong otherwise -> condition.
 	Interlocks Exprs `json:"interlocks"`
 	// AllowedPublishers are nodes that may publish on the stop topic without being foreign (a navigator, a mux).
-	AllowedPublishers []string    `json:"allowed_publishers"`
-	Guard             GuardTuning `json:"guard"`
+	AllowedPublishers []string `json:"allowed_publishers"`
+	// Alongside are actuators that may move while this one does; it holds both ways.
+	Alongside []string    `json:"alongside"`
+	Guard     GuardTuning `json:"guard"`
 }
 
 // Feedback is a measured topic and its nominal period in seconds.
@@ -222,6 +224,16 @@ type Tool struct {
 	Validators     []string `json:"validators"`
 	TimeLimit      float64  `json:"time_limit"`
 	Permission     string   `json:"permission"`
+	// Conditions on the arguments: "ask if distance_m > 0.3", "deny if place == 'stairs'".
+	Conditions []string `json:"conditions"`
+	// Rate bounds how often the tool is called.
+	Rate *Rate `json:"rate"`
+}
+
+// Rate is so many calls within any stretch of that many seconds.
+type Rate struct {
+	Calls int     `json:"calls"`
+	Per   float64 `json:"per"`
 }
 
 // Binding says what a tool is bound to: exactly one of its fields is set.

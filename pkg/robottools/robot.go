@@ -138,6 +138,11 @@ func (r *Robot) link() (err error) {
 			all = append(all, s.link(r, r.profile))
 		}
 	}
+	for _, t := range r.tools {
+		if b, ok := t.(interface{ pair(*Profile) }); ok {
+			b.pair(r.profile)
+		}
+	}
 	return errors.Join(all...)
 }
 

@@ -8,7 +8,9 @@ import (
 	"text/tabwriter"
 
 	"agent_node/config"
+	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/node"
 	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros/mem"
 )
@@ -76,6 +78,13 @@ func CheckProfile(file string, out io.Writer) error {
 	p, table, err := bindOffline(file)
 	if err != nil {
 		return err
+	}
+	permissions, err := node.ProfilePolicy(p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if _, err := policy.NewJudge(permissions, table); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	fmt.Fprintf(out, "%s: profile %s is sound: %d actuators, %d tools\n", file, p.Name, len(p.Actuators), len(table.Specs()))
 	return nil

@@ -37,6 +37,10 @@ type Policy struct {
 	Classes map[tool.Class]Permission
 	// Tools overrides the permission of a tool by name; it wins over its class.
 	Tools map[string]Permission
+	// Conditions on the arguments of a tool's calls; see Judge.Decide.
+	Conditions map[string][]Condition
+	// Rates limit how often a tool is called, over all sessions.
+	Rates map[string]Rate
 	// Simulation: nothing real can move. Outside it a skill whose output nobody validates
 	// (tool.Spec.Validated is false) is denied unless Tools names it.
 	Simulation bool
@@ -53,6 +57,11 @@ func (p Policy) Check() error {
 	}
 	for n, v := range p.Tools {
 		if _, err := ParsePermission(string(v)); err != nil {
+			return fmt.Errorf("policy: tool %s: %w", n, err)
+		}
+	}
+	for _, n := range sortedKeys(p.Rates) {
+		if err := p.Rates[n].Check(); err != nil {
 			return fmt.Errorf("policy: tool %s: %w", n, err)
 		}
 	}

@@ -68,8 +68,10 @@ type Spec struct {
 	Source string
 	// TimeLimit bounds one call; 0: none beyond the budget's. Paused time of a motion is not counted by the tool itself.
 	TimeLimit time.Duration
-	// Actuators that the skill moves.
+	// Actuators that the skill moves. A skill without any runs alone.
 	Actuators []string
+	// Alongside are other actuators that may move while this skill does; a skill of theirs may then run at the same time.
+	Alongside []string
 	// Validated: its command is checked by the geometry layer or by rules (skills without are refused outside simulation).
 	Validated bool
 }

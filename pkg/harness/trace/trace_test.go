@@ -117,16 +117,16 @@ func TestGapsAndStrangers(t *testing.T) {
 		b     []byte
 		words string
 	}{
-		"a line is missing":            {join(0, 1, 3, 4, 5), "number 4 follows 2"},
-		"the first line is missing":    {join(1, 2, 3, 4, 5), "number 2 follows 0"},
-		"two lines change places":      {join(0, 2, 1, 3, 4, 5), "number 3 follows 1"},
-		"a line comes twice":           {join(0, 1, 1, 2, 3, 4, 5), "number 2 follows 2"},
-		"a line of another session":    {append(join(0, 1), other...), `session "s2" in the log of "s1"`},
-		"a line that is no record":     {append(append(join(0), "hello\n"...), join(1, 2, 3, 4, 5)...), "no record"},
+		"a line is missing":                {join(0, 1, 3, 4, 5), "number 4 follows 2"},
+		"the first line is missing":        {join(1, 2, 3, 4, 5), "number 2 follows 0"},
+		"two lines change places":          {join(0, 2, 1, 3, 4, 5), "number 3 follows 1"},
+		"a line comes twice":               {join(0, 1, 1, 2, 3, 4, 5), "number 2 follows 2"},
+		"a line of another session":        {append(join(0, 1), other...), `session "s2" in the log of "s1"`},
+		"a line that is no record":         {append(append(join(0), "hello\n"...), join(1, 2, 3, 4, 5)...), "no record"},
 		"text of somebody else at the end": {append(join(0, 1), "{\"seq\":4,\"ti"...), "no record"},
-		"something behind the end":     {join(0, 1, 2, 3, 4, 5, 5), "behind the end"},
-		"a record without its hash":    {append(join(0), `{"seq":2,"time":"2026-03-01T09:30:12Z","session":"s1","kind":"x","data":{},"prev":""}`+"\n"...), "does not end with its hash"},
-		"a content changed in a space": {bytes.Replace(join(0, 1, 2, 3, 4, 5), []byte(`"i":2`), []byte(`"i": 2`), 1), "was changed"},
+		"something behind the end":         {join(0, 1, 2, 3, 4, 5, 5), "behind the end"},
+		"a record without its hash":        {append(join(0), `{"seq":2,"time":"2026-03-01T09:30:12Z","session":"s1","kind":"x","data":{},"prev":""}`+"\n"...), "does not end with its hash"},
+		"a content changed in a space":     {bytes.Replace(join(0, 1, 2, 3, 4, 5), []byte(`"i":2`), []byte(`"i": 2`), 1), "was changed"},
 	} {
 		rep, err := Verify(bytes.NewReader(x.b))
 		if err != nil || rep.OK() || !strings.Contains(fmt.Sprint(rep.Problems), x.words) {
