@@ -34,13 +34,17 @@ func (m *Model) adapt(err error) bool {
 	}
 	says := strings.ToLower(e.Message)
 	streams := m.cfg.Stream && !m.noStreams.Load()
-	switch {
-	case streams && strings.Contains(says, "stream_options"):
-		return m.noStreamOptions.CompareAndSwap(false, true)
-	case strings.Contains(says, "max_completion_tokens") && strings.Contains(says, "max_tokens"):
-		return m.newerLimit.CompareAndSwap(false, true)
-	case streams && strings.Contains(says, "stream"):
-		return m.noStreams.CompareAndSwap(false, true)
+	for _, part := range []struct {
+		left    *atomic.Bool
+		refused bool
+	}{
+		{&m.noStreamOptions, streams && strings.Contains(says, "stream_options")},
+		{&m.newerLimit, strings.Contains(says, "max_completion_tokens") && strings.Contains(says, "max_tokens")},
+		{&m.noStreams, streams && strings.Contains(says, "stream")},
+	} {
+		if part.refused && part.left.CompareAndSwap(false, true) {
+			return true
+		}
 	}
 	return false
 }
