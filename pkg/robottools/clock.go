@@ -20,6 +20,11 @@ func (c *ScaledClock) Now() time.Time {
 	return c.begin.Add(time.Duration(float64(time.Since(c.begin)) * c.rate))
 }
 
+// Machine is the machine's time at which this clock showed t: what arrives is stamped by that one.
+func (c *ScaledClock) Machine(t time.Time) time.Time {
+	return c.begin.Add(time.Duration(float64(t.Sub(c.begin)) / c.rate))
+}
+
 // NewTicker implements guard.Clock: d passes rate times as fast, and never in less than a millisecond.
 func (c *ScaledClock) NewTicker(d time.Duration) guard.Ticker {
 	t := time.NewTicker(max(time.Duration(float64(d)/c.rate), time.Millisecond))

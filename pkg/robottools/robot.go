@@ -47,6 +47,8 @@ type Robot struct {
 	table       *tool.Table
 	wait        time.Duration
 	arrived     func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
+	// scaled is the guard's clock where it runs faster than the machine's.
+	scaled *ScaledClock
 
 	background context.Context // ends with Close; never a call's own
 	cancel     context.CancelFunc
@@ -65,6 +67,9 @@ func New(cfg Config) (*Robot, error) {
 		node: cfg.Node, profile: cfg.Profile, wait: cfg.WaitForBindings,
 		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
 		estop: map[string]bool{},
+	}
+	if c, ok := cfg.Clock.(*ScaledClock); ok {
+		r.scaled = c
 	}
 	if cfg.Clock != nil {
 		r.arrived = func(time.Time) time.Time { return cfg.Clock.Now() }
@@ -358,7 +363,8 @@ func (r *Robot) EmergencyInput(source string, stopped bool) {
 	r.guard.EmergencyStop(active)
 }
 
-// RestSince is since when every actuator has been measured at rest (monotonic); the zero time if one is not.
+// RestSince is since when every actuator has been measured at rest, on the machine's monotonic clock as messages'
+// arrivals are; the zero time if one is not.
 func (r *Robot) RestSince() time.Time {
 	var latest time.Time
 	all := make([]*guard.Actuator, 0, len(r.actuators)+len(r.joints))
@@ -376,6 +382,9 @@ func (r *Robot) RestSince() time.Time {
 		if since.After(latest) {
 			latest = since
 		}
+	}
+	if r.scaled != nil && !latest.IsZero() {
+		return r.scaled.Machine(latest)
 	}
 	return latest
 }
