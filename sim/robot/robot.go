@@ -74,7 +74,7 @@ func (r *Robot) build(o Options) (err error) {
 	r.closers = append(r.closers, r.record)
 	r.planner = nav.NewPlanner(r.world)
 	r.time.rate, r.time.simulated, r.time.clock = r.params.rate, r.params.clock, r.node.Clock()
-	r.time.begin(0)
+	r.time.begin(0, r.node.Clock().Now())
 	for _, part := range []func() error{r.openLatched, r.openOutputs, r.openVelocity, r.openActions, r.listen} {
 		if err := part(); err != nil {
 			return err
@@ -97,17 +97,20 @@ func (r *Robot) Run(ctx context.Context) error {
 	ticker := time.NewTicker(r.time.period())
 	defer ticker.Stop()
 	pace := pacer{rate: r.time.rate, last: time.Now()}
-	r.time.begin(r.now())
+	r.time.begin(r.now(), r.time.clock.Now())
 	for {
 		select {
 		case <-ctx.Done():
 			return r.Close()
 		case <-ticker.C:
 		}
-		for range pace.due(time.Now()) {
+		// One look at both clocks: time that goes by while a backlog is played is caught up with at the next look, and is
+		// no reason to set the stamps, which would then go back.
+		now, wall := time.Now(), r.time.clock.Now()
+		for range pace.due(now) {
 			r.tick()
 		}
-		r.time.adjust(r.now())
+		r.time.adjust(r.now(), wall)
 	}
 }
 

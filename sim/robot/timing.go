@@ -29,24 +29,25 @@ type timing struct {
 	zero      atomic.Int64
 }
 
-// begin sets the stamps by the clock.
-func (t *timing) begin(now time.Duration) {
+// begin sets the stamps: the simulated time now was at that time of the clock.
+func (t *timing) begin(now time.Duration, clock ros.Time) {
 	t.zero.Store(int64(epoch))
 	if !t.simulated {
-		t.zero.Store(int64(t.clock.Now().Add(-now)))
+		t.zero.Store(int64(clock.Add(-now)))
 	}
 }
 
 // stamp is the ROS time of a simulated time.
 func (t *timing) stamp(now time.Duration) ros.Time { return ros.Time(t.zero.Load()).Add(now) }
 
-// adjust follows the node's clock when it was set, or when the robot's time stood still.
-func (t *timing) adjust(now time.Duration) {
+// adjust follows the node's clock when it was set, or when the robot's time stood still: the simulated time now was due at
+// that time of the clock.
+func (t *timing) adjust(now time.Duration, clock ros.Time) {
 	if t.simulated {
 		return
 	}
-	if off := t.clock.Now().Sub(t.stamp(now)); off > skew || off < -skew {
-		t.begin(now)
+	if off := clock.Sub(t.stamp(now)); off > skew || off < -skew {
+		t.begin(now, clock)
 	}
 }
 
