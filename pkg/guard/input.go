@@ -212,14 +212,25 @@ func (m *machine) sample(in *input) {
 	}
 }
 
-// badSample reports unusable measurements, at most once a second.
+// badEvery is how often one and the same flaw of a source is told again while it lasts: they come at the source's rate.
+const badEvery = 5 * time.Second
+
+// badSample reports unusable measurements: a flaw at once, and again every few seconds while it lasts.
 func (m *machine) badSample(why flaw) {
-	m.badCount++
-	if m.badCount > 1 && m.now-m.badReported < time.Second {
+	b := &m.bad
+	b.count++
+	if b.why == why && m.now-b.told < badEvery {
 		return
 	}
-	m.reportf(ReportSample, m.epoch, nil, "%s (%d since the last report)", why, m.badCount)
-	m.badReported, m.badCount = m.now, 1
+	m.reportf(ReportSample, m.epoch, nil, "%s (%d unusable since the last report)", why, b.count)
+	*b = badSamples{why: why, told: m.now}
+}
+
+// badSamples are those since the last report.
+type badSamples struct {
+	why   flaw // what was told
+	told  mono
+	count int
 }
 
 // stampAge is how far from the source's time the newest stamp may be for rest. As feedback a sample counts for longer.
@@ -335,13 +346,18 @@ func (m *machine) estop(on bool) {
 	}
 }
 
+// maxForeigners bounds how many publishers are told apart.
+const maxForeigners = 64
+
 // foreign reports somebody else's command, each publisher at most once a second.
 func (m *machine) foreign(publisher string) {
-	f := &m.lastForeign
-	if f.name == publisher && m.now-f.at < time.Second {
+	if at, known := m.foreigners[publisher]; known && m.now-at < time.Second {
 		return
 	}
-	f.name, f.at = publisher, m.now
+	if m.foreigners == nil || len(m.foreigners) >= maxForeigners {
+		m.foreigners = map[string]mono{}
+	}
+	m.foreigners[publisher] = m.now
 	m.report(ReportForeign, m.epoch, nil, publisher)
 }
 

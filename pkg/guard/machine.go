@@ -55,21 +55,17 @@ type machine struct {
 	lastLease uint64
 	waiters   []waiter
 
-	settleBy    mono
-	stopBy      mono
-	late        bool // estop: not at rest in time, and said so
-	acked       bool
-	latch       bool // emergency stop input, as last told
-	closing     bool
-	closeBy     mono
-	why         string // for States
-	stopText    string // who asked for the last stop
-	lastForeign struct {
-		name string
-		at   mono
-	}
-	badReported mono
-	badCount    int
+	settleBy   mono
+	stopBy     mono
+	late       bool // estop: not at rest in time, and said so
+	acked      bool
+	latch      bool // emergency stop input, as last told
+	closing    bool
+	closeBy    mono
+	why        string          // for States
+	stopText   string          // who asked for the last stop
+	foreigners map[string]mono // when each was told of last
+	bad        badSamples
 
 	out []action
 }
