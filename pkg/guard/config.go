@@ -141,8 +141,8 @@ func DefaultConfig(name string) Config {
 	}
 }
 
-// check refuses what cannot work. Errors wrap ErrConfig and name the field, its value and its limit.
-func (c *Config) check() error {
+// Check refuses what cannot work. Errors wrap ErrConfig and name the field, its value and its limit.
+func (c *Config) Check() error {
 	bad := func(field string, value any, want string) error {
 		return fmt.Errorf("%w: actuator %q: %s is %v, want %s", ErrConfig, c.Name, field, value, want)
 	}

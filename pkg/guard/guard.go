@@ -107,7 +107,7 @@ func New(cfg GuardConfig) *Guard {
 
 // Add makes an actuator known, before or while Run runs. It begins in Unknown. Errors wrap ErrConfig, or ErrNotRunning after the end of Run.
 func (g *Guard) Add(cfg Config, d Driver) (*Actuator, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
 	if d == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,11 @@ type actionRun struct {
 	over  context.Context // ends with the call
 	letGo context.CancelFunc
 
+	// publishers are nodes that carry the goal out by commanding the actuator, beside the server itself.
+	publishers []string
+
 	mu      sync.Mutex
+	servers []string // nodes that serve the action, once known
 	goals   map[guard.Epoch]*action.Goal
 	cancels map[guard.Epoch]context.CancelFunc
 	last    *ros.Message
@@ -151,6 +156,23 @@ func (a *actionRun) cancel(epoch guard.Epoch) {
 		}
 		a.act.guard.CancelAnswered(epoch, code == action.CancelNone || code == action.CancelGoalTerminated)
 	})
+}
+
+// carriedOutBy implements goalRun: the action's server itself, and whom the profile names.
+func (a *actionRun) carriedOutBy(node string) bool {
+	if slices.Contains(a.publishers, node) {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.servers == nil {
+		nodes, err := a.client.Servers()
+		if err != nil {
+			return false
+		}
+		a.servers = nodes
+	}
+	return slices.Contains(a.servers, node)
 }
 
 func (a *actionRun) result() *ros.Message {

@@ -142,7 +142,7 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	}
 	call.Note("skill.validated", map[string]any{"tool": t.name, "action": t.def.Binding.Action.Name})
 
-	run := &actionRun{b: t.bound, act: t.core, client: t.client, goal: goal, call: call}
+	run := &actionRun{b: t.bound, act: t.core, client: t.client, goal: goal, call: call, publishers: t.def.Binding.Action.Publishers}
 	cmd := guard.Command{
 		Tool: t.name, CallID: call.ID,
 		Allowance:  t.robot.allowance(t.spec.TimeLimit, call.Deadline),

@@ -2,137 +2,113 @@ package robottools
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
 	"agent_node/pkg/geometry/limits"
-	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/guard"
-	"agent_node/pkg/ros"
 )
 
-// actuator is what every kind of actuator has in common: its guard, its newest sample, the goal it follows.
+// actuator is what every kind of actuator has in common: its guard, its newest sample, the goal it follows, the way it is stopped.
 type actuator struct {
 	name    string
 	def     Actuator
+	axes    []guard.Axis
 	guard   *guard.Actuator
+	stop    stopper
 	arrived func(time.Time) time.Time
 
-	mu     sync.Mutex
-	last   guard.Sample
-	seen   bool
-	active goalRun
+	mu      sync.Mutex
+	last    guard.Sample
+	seen    bool
+	finite  guard.Sample // the newest without NaN or Inf: what a stop can hold
+	active  goalRun
+	before  goalRun // the one before, which ended then
+	endedAt time.Time
 }
 
 // goalRun is a goal, or a row of goals, that the actuator follows.
-type goalRun interface{ cancel(epoch guard.Epoch) }
+type goalRun interface {
+	cancel(epoch guard.Epoch)
+	// carriedOutBy: messages of that node on the actuator's command topics are this goal being carried out.
+	carriedOutBy(node string) bool
+}
 
-// baseActuator is a mobile base: measured by odometry, stopped by zero velocities.
+// baseActuator is a mobile base: x, y and yaw.
 type baseActuator struct {
 	actuator
 	limits *limits.Base
-	zero   *velocity
 }
 
-// addActuator makes the guard know a base; feed begins to feed it.
+// addActuator makes the guard know an actuator; hear begins to feed it.
 func (r *Robot) addActuator(name string, def Actuator) error {
 	at := join("actuators", name)
-	l, err := baseLimits(def.Limit)
+	a, err := r.newActuator(at, name, def)
 	if err != nil {
-		return r.profile.source.errorf(join(at, "limits"), "%v", err)
+		return err
 	}
-	a := &baseActuator{actuator: actuator{name: name, def: def, arrived: r.arrived}, limits: l}
-	if a.zero, err = r.velocityOn(def.Stop.Topic, def.Stop.Type, def.Stop.Frame); err != nil {
+	if a.stop, err = r.newStop(a, def.Stop); err != nil {
 		return r.profile.source.errorf(join(at, "stop"), "%v", err)
 	}
-	cfg := guardConfig(name, def)
-	if a.guard, err = r.guard.Add(cfg, a); err != nil {
+	if a.guard, err = r.guard.Add(def.config(name), a); err != nil {
 		return r.profile.source.errorf(at, "%v", err)
 	}
-	r.actuators[name] = a
+	r.all = append(r.all, a)
 	return nil
 }
 
-// feed measures the base and hears its signals, once every actuator is known: what arrives is judged beside all of them.
-func (a *baseActuator) feed(r *Robot) error {
+// hear measures an actuator and listens to its signals, once every actuator is known: what arrives is judged beside all of them.
+func (r *Robot) hear(a *actuator) error {
 	at, def := join("actuators", a.name), a.def
-	// Odometry is heard from publishers of any quality of service; a latched copy would be old news.
-	sub, err := r.node.CreateSubscription(def.Feedback.Topic, def.Feedback.Type, ros.QoS{Depth: 20, Reliability: ros.BestEffort}, a.odometry)
-	if err != nil {
+	if err := r.feed(a.axes, def.Feedback, a.observe); err != nil {
 		return r.profile.source.errorf(join(at, "feedback"), "%v", err)
 	}
-	r.own(sub)
+	if def.Second != nil {
+		if err := r.feed(a.guard.Config().Second.Axes, *def.Second, a.observeSecond); err != nil {
+			return r.profile.source.errorf(join(at, "second"), "%v", err)
+		}
+	}
+	if r.bare {
+		return nil
+	}
 	for i, s := range def.Pause {
-		if err := r.watchPause(&a.actuator, s); err != nil {
+		if err := r.watchPause(a, s); err != nil {
 			return r.profile.source.errorf(fmt.Sprintf("%s/pause/%d", at, i), "%v", err)
 		}
 	}
 	return r.watchCommands(a)
 }
 
-// guardConfig is the guard's numbers with the profile's overrides.
-func guardConfig(name string, def Actuator) guard.Config {
-	c := guard.DefaultConfig(name)
-	c.Axes = []guard.Axis{
-		{Name: "x", Group: guard.Linear}, {Name: "y", Group: guard.Linear}, {Name: "yaw", Group: guard.Angular, Wrap: true},
-	}
-	c.Period = seconds(def.Feedback.Period)
-	t := def.Guard
-	tuneTimes(&c, t)
-	linear, angular := c.Groups[guard.Linear], c.Groups[guard.Angular]
-	linear.Deceleration, angular.Deceleration = def.Limit.Deceleration, def.Limit.AngularAcceleration
-	for _, o := range []struct {
-		from float64
-		into *float64
-	}{
-		{t.LinearSpeed, &linear.Speed},
-		{t.Displacement, &linear.Displacement},
-		{t.AngularSpeed, &angular.Speed},
-		{t.Rotation, &angular.Displacement},
-	} {
-		if o.from > 0 {
-			*o.into = o.from
+// newActuator of the kind that the profile says.
+func (r *Robot) newActuator(at, name string, def Actuator) (*actuator, error) {
+	var a *actuator
+	switch def.Kind {
+	case kindBase:
+		l, err := baseLimits(def.Limit)
+		if err != nil {
+			return nil, r.profile.source.errorf(join(at, "limits"), "%v", err)
 		}
+		b := &baseActuator{limits: l}
+		r.actuators[name], a = b, &b.actuator
+	case kindArm, kindGripper:
+		j := &jointActuator{joints: def.Joints}
+		r.joints[name], a = j, &j.actuator
+	default:
+		a = &actuator{}
 	}
-	c.Groups[guard.Linear], c.Groups[guard.Angular] = linear, angular
-	return c
+	a.name, a.def, a.axes, a.arrived = name, def, def.axes(), r.arrived
+	return a, nil
 }
 
-// tuneTimes takes over the profile's durations.
-func tuneTimes(c *guard.Config, t GuardTuning) {
-	for _, o := range []struct {
-		from float64
-		into *time.Duration
-	}{
-		{t.Window, &c.Window},
-		{t.StallTime, &c.StallTime},
-		{t.FeedbackTimeout, &c.FeedbackTimeout},
-		{t.PauseCap, &c.PauseCap},
-		{t.StopTime, &c.StopTime},
-		{t.SettleTime, &c.SettleTime},
-		{t.CancelAnswer, &c.CancelAnswer},
-		{t.CancelResult, &c.CancelResult},
-		{t.AcceptTimeout, &c.AcceptTimeout},
-	} {
-		if o.from > 0 {
-			*o.into = seconds(o.from)
+// actuator of any kind, nil where there is none of that name.
+func (r *Robot) actuator(name string) *actuator {
+	for _, a := range r.all {
+		if a.name == name {
+			return a
 		}
 	}
-}
-
-// odometry feeds the guard.
-func (a *baseActuator) odometry(r ros.Received) {
-	m := r.Message
-	twist := m.Msg("twist.twist")
-	s := guard.Sample{
-		Stamp:   m.Stamp("header.stamp").Std(),
-		Arrived: r.Arrived,
-		Position: []float64{
-			m.Float("pose.pose.position.x"), m.Float("pose.pose.position.y"), spatial.Yaw(quaternion(m.Msg("pose.pose.orientation"))),
-		},
-		Velocity: []float64{twist.Float("linear.x"), twist.Float("linear.y"), twist.Float("angular.z")},
-	}
-	a.observe(s)
+	return nil
 }
 
 // observe keeps a sample and feeds the guard. The sample's slices are never written again.
@@ -141,9 +117,41 @@ func (a *actuator) observe(s guard.Sample) {
 		s.Arrived = a.arrived(s.Arrived)
 	}
 	a.mu.Lock()
-	a.last, a.seen = s, true
+	a.last, a.seen = a.withVelocity(s), true
+	if finite(s.Position) {
+		a.finite = a.last
+	}
 	a.mu.Unlock()
 	a.guard.Observe(s)
+}
+
+// withVelocity derives the speeds that a source does not measure, for those who ask for the newest sample; the guard derives
+// its own. It is called with mu held.
+func (a *actuator) withVelocity(s guard.Sample) guard.Sample {
+	if len(s.Velocity) > 0 {
+		return s
+	}
+	s.Velocity = make([]float64, len(s.Position))
+	dt := s.Stamp.Sub(a.last.Stamp).Seconds()
+	if !a.seen || !(dt > 0) || len(a.last.Position) != len(s.Position) {
+		return s
+	}
+	for i := range s.Position {
+		d := s.Position[i] - a.last.Position[i]
+		if i < len(a.axes) && a.axes[i].Wrap {
+			d = AngleDiff(s.Position[i], a.last.Position[i])
+		}
+		s.Velocity[i] = d / dt
+	}
+	return s
+}
+
+// observeSecond feeds the guard from the second source.
+func (a *actuator) observeSecond(s guard.Sample) {
+	if a.arrived != nil {
+		s.Arrived = a.arrived(s.Arrived)
+	}
+	a.guard.ObserveSecond(s)
 }
 
 // latest is the newest sample; its slices are never written again.
@@ -153,8 +161,24 @@ func (a *actuator) latest() (guard.Sample, bool) {
 	return a.last, a.seen
 }
 
+// holdable is the newest finite sample: what a stop command can hold.
+func (a *actuator) holdable() (guard.Sample, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.finite, a.finite.Position != nil
+}
+
+func finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // Stop implements guard.Driver.
-func (a *baseActuator) Stop() error { return a.zero.send(0, 0) }
+func (a *actuator) Stop() error { return a.stop.send() }
 
 // Cancel implements guard.Driver.
 func (a *actuator) Cancel(epoch guard.Epoch) {
@@ -176,6 +200,39 @@ func (a *actuator) end(run goalRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.active == run {
-		a.active = nil
+		a.active, a.before, a.endedAt = nil, run, time.Now()
 	}
+}
+
+// echo is how long after a goal's end its server's last commands are still its own.
+const echo = time.Second
+
+// carriedOutBy: what that node commands now is the goal at hand being carried out, or its end.
+func (a *actuator) carriedOutBy(node string) bool {
+	a.mu.Lock()
+	run := a.active
+	if run == nil && time.Since(a.endedAt) < echo {
+		run = a.before
+	}
+	a.mu.Unlock()
+	return run != nil && run.carriedOutBy(node)
+}
+
+// state is a sample for expressions: of a base {x, y, yaw, vx, vy, wz}, of any other actuator its axes by name and
+// velocity, the same of the speeds.
+func (a *actuator) state(s guard.Sample) map[string]any {
+	if a.def.Kind == kindBase {
+		return stateScope(s)
+	}
+	out, velocity := make(map[string]any, len(a.axes)+1), make(map[string]any, len(a.axes))
+	for i, x := range a.axes {
+		if i < len(s.Position) {
+			out[x.Name] = s.Position[i]
+		}
+		if i < len(s.Velocity) {
+			velocity[x.Name] = s.Velocity[i]
+		}
+	}
+	out["velocity"] = velocity
+	return out
 }

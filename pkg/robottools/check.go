@@ -36,19 +36,7 @@ func (p *Profile) check() error {
 		add("world/footprint", "either a radius or a polygon, not both")
 	}
 	for name, a := range p.Actuators {
-		at := join("actuators", name)
-		for _, other := range a.Alongside {
-			if _, ok := p.Actuators[other]; !ok || other == name {
-				add(join(at, "alongside"), "%q is no other actuator", other)
-			}
-		}
-		if a.Kind == "base" && a.Feedback.Type != "nav_msgs/msg/Odometry" {
-			add(join(at, "feedback/type"), "a base is measured by nav_msgs/msg/Odometry, not %s", a.Feedback.Type)
-		}
-		for i, s := range a.Pause {
-			p.checkCEL(fmt.Sprintf("%s/pause/%d/when", at, i), s.When, nil, add)
-			p.checkCEL(fmt.Sprintf("%s/pause/%d/emergency_when", at, i), s.EmergencyWhen, nil, add)
-		}
+		p.checkActuator(join("actuators", name), name, a, add)
 	}
 	for _, name := range p.AllowUnvalidated {
 		if _, ok := p.Tools[name]; !ok {

@@ -17,14 +17,3 @@ func (r *Robot) gripperWorld(a *jointActuator) *validate.World {
 	w.Gripper = &validate.Gripper{Open: l.Open, Closed: l.Closed, MaxEffort: l.MaxEffort}
 	return w
 }
-
-// actuator of any kind.
-func (r *Robot) actuator(name string) *actuator {
-	if a, ok := r.actuators[name]; ok {
-		return &a.actuator
-	}
-	if a, ok := r.joints[name]; ok {
-		return &a.actuator
-	}
-	return nil
-}

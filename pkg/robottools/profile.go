@@ -55,95 +55,6 @@ type Object struct {
 	Place string `json:"place"`
 }
 
-// Actuator is something that moves.
-type Actuator struct {
-	// Kind of the actuator: "base", "arm" or "gripper".
-	Kind string `json:"kind"`
-	// Joints of an arm, or of a gripper its one finger, in the order of its commands.
-	Joints []string `json:"joints"`
-	// Feedback is the measurement that says whether it moves: nav_msgs/msg/Odometry for a base.
-	Feedback Feedback `json:"feedback"`
-	// Stop is where zero commands go.
-	Stop  StopBinding `json:"stop"`
-	Limit Limits      `json:"limits"`
-	// Pause lists the robot's own signals of a hold.
-	Pause []PauseSource `json:"pause"`
-	// Tip is an arm's last link; AllowedContacts are pairs of links that may touch; Fingers are links that may touch a held object.
-	Tip             string      `json:"tip"`
-	AllowedContacts [][2]string `json:"allowed_contacts"`
-	Fingers         []string    `json:"fingers"`
-	// Interlocks are conditions (CEL) under which it may move at all: what is wrong otherwise -> condition.
-	Interlocks Exprs `json:"interlocks"`
-	// AllowedPublishers are nodes that may publish on the stop topic without being foreign (a navigator, a mux).
-	AllowedPublishers []string `json:"allowed_publishers"`
-	// Alongside are actuators that may move while this one does; it holds both ways.
-	Alongside []string    `json:"alongside"`
-	Guard     GuardTuning `json:"guard"`
-}
-
-// Feedback is a measured topic and its nominal period in seconds.
-type Feedback struct {
-	Topic  string  `json:"topic"`
-	Type   string  `json:"type"`
-	Period float64 `json:"period"`
-}
-
-// StopBinding is a base's velocity topic (geometry_msgs/msg/Twist or TwistStamped), or the action by which an arm
-// or a gripper holds where it is.
-type StopBinding struct {
-	Topic  string `json:"topic"`
-	Action string `json:"action"`
-	Type   string `json:"type"`
-	Frame  string `json:"frame"`
-}
-
-// Limits of a base: m/s, rad/s, m/s2, rad/s2.
-type Limits struct {
-	Linear              float64 `json:"linear"`
-	Angular             float64 `json:"angular"`
-	LinearAcceleration  float64 `json:"linear_acceleration"`
-	AngularAcceleration float64 `json:"angular_acceleration"`
-	Deceleration        float64 `json:"deceleration"`
-	// Range is the longest straight motion in one command, m; RangeAngle the largest turn, rad.
-	Range float64 `json:"range"`
-	// Velocity and Acceleration of an arm's joints, rad/s and rad/s2; 0: the URDF's.
-	Velocity     float64 `json:"velocity"`
-	Acceleration float64 `json:"acceleration"`
-	// MaxEffort (N), Open and Closed (m) of a gripper.
-	MaxEffort  float64 `json:"max_effort"`
-	Open       float64 `json:"open"`
-	Closed     float64 `json:"closed"`
-	RangeAngle float64 `json:"range_angle"`
-}
-
-// PauseSource is a topic whose newest message says that the robot itself holds.
-type PauseSource struct {
-	Name  string `json:"name"`
-	Topic string `json:"topic"`
-	Type  string `json:"type"`
-	// When is CEL over msg: true while paused.
-	When string `json:"when"`
-	// EmergencyWhen is CEL over msg: true latches the emergency stop.
-	EmergencyWhen string `json:"emergency_when"`
-}
-
-// GuardTuning overrides the guard's numbers; zero keeps the default. Seconds, m, rad.
-type GuardTuning struct {
-	Window          float64 `json:"window"`
-	StallTime       float64 `json:"stall_time"`
-	FeedbackTimeout float64 `json:"feedback_timeout"`
-	PauseCap        float64 `json:"pause_cap"`
-	StopTime        float64 `json:"stop_time"`
-	SettleTime      float64 `json:"settle_time"`
-	CancelAnswer    float64 `json:"cancel_answer"`
-	CancelResult    float64 `json:"cancel_result"`
-	AcceptTimeout   float64 `json:"accept_timeout"`
-	LinearSpeed     float64 `json:"linear_speed"`
-	AngularSpeed    float64 `json:"angular_speed"`
-	Displacement    float64 `json:"displacement"`
-	Rotation        float64 `json:"rotation"`
-}
-
 // World is what commands are validated against.
 type World struct {
 	Map MapSource `json:"map"`
@@ -293,6 +204,9 @@ type ActionBinding struct {
 	Target string `json:"target"`
 	// Planner asks somebody for the path to check it.
 	Planner *PlannerBinding `json:"planner"`
+	// Publishers are nodes that carry the goal out by publishing on the actuator's command topics, beside the server itself (a
+	// controller server, a velocity smoother).
+	Publishers []string `json:"publishers"`
 }
 
 // PlannerBinding is an action (ComputePathToPose) that yields a nav_msgs/msg/Path.

@@ -30,6 +30,8 @@ type Config struct {
 	Clock guard.Clock
 	// OnReport hears what else the guard finds worth recording: foreign publishers, late answers, driver errors.
 	OnReport func(guard.Report)
+	// ActuatorsOnly makes a robot that can be measured and stopped, and nothing else: no tools, no world.
+	ActuatorsOnly bool
 }
 
 // Robot is a profile bound to a node: its tools, its guard and its world.
@@ -41,8 +43,10 @@ type Robot struct {
 	objects     *objectMemory
 	description *description
 	interlocks  map[string][]named
+	all         []*actuator // of every kind, by name
 	actuators   map[string]*baseActuator
 	joints      map[string]*jointActuator
+	bare        bool
 	tools       []tool.Tool
 	table       *tool.Table
 	wait        time.Duration
@@ -52,10 +56,13 @@ type Robot struct {
 
 	background context.Context // ends with Close; never a call's own
 	cancel     context.CancelFunc
+	stops      sync.WaitGroup // stop commands that ask somebody
 
 	mu         sync.Mutex
 	owned      []io.Closer
 	velocities map[string]*velocity
+	publishers map[string]ros.Publisher
+	names      map[string]string // nodes by their publishers' ids
 	topics     map[string]*latest
 	estop      map[string]bool
 }
@@ -64,7 +71,7 @@ type Robot struct {
 // fields are errors with file and line. Servers need not be there yet.
 func New(cfg Config) (*Robot, error) {
 	r := &Robot{
-		node: cfg.Node, profile: cfg.Profile, wait: cfg.WaitForBindings,
+		node: cfg.Node, profile: cfg.Profile, wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
 		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
 		estop: map[string]bool{},
 	}
@@ -86,6 +93,9 @@ func New(cfg Config) (*Robot, error) {
 }
 
 func (r *Robot) bind() error {
+	if r.bare {
+		return r.addActuators()
+	}
 	var err error
 	if r.world, err = newWorld(r.node, r.profile); err != nil {
 		return err
@@ -99,23 +109,8 @@ func (r *Robot) bind() error {
 	if r.objects, err = newObjects(r.world, r.profile); err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.profile.Actuators)) {
-		add := r.addActuator
-		if r.profile.Actuators[name].Kind != "base" {
-			add = r.addJoints
-		}
-		if err := add(name, r.profile.Actuators[name]); err != nil {
-			return err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.profile.Actuators)) {
-		var a interface{ feed(r *Robot) error } = r.actuators[name]
-		if j, ok := r.joints[name]; ok {
-			a = j
-		}
-		if err := a.feed(r); err != nil {
-			return err
-		}
+	if err := r.addActuators(); err != nil {
+		return err
 	}
 	var all []error
 	for _, name := range r.profile.ToolOrder {
@@ -130,6 +125,20 @@ func (r *Robot) bind() error {
 		return err
 	}
 	return r.link()
+}
+
+func (r *Robot) addActuators() error {
+	for _, name := range slices.Sorted(maps.Keys(r.profile.Actuators)) {
+		if err := r.addActuator(name, r.profile.Actuators[name]); err != nil {
+			return err
+		}
+	}
+	for _, a := range r.all {
+		if err := r.hear(a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // link makes the table of the profile's tools and joins sequences with their parts.
@@ -204,6 +213,7 @@ func (r *Robot) Run(ctx context.Context) error { return r.guard.Run(ctx) }
 // Close ends what New made.
 func (r *Robot) Close() error {
 	r.cancel()
+	r.stops.Wait()
 	r.mu.Lock()
 	owned := r.owned
 	r.owned = nil
@@ -367,15 +377,8 @@ func (r *Robot) EmergencyInput(source string, stopped bool) {
 // arrivals are; the zero time if one is not.
 func (r *Robot) RestSince() time.Time {
 	var latest time.Time
-	all := make([]*guard.Actuator, 0, len(r.actuators)+len(r.joints))
-	for _, a := range r.actuators {
-		all = append(all, a.guard)
-	}
-	for _, a := range r.joints {
-		all = append(all, a.guard)
-	}
-	for _, a := range all {
-		rest, since, _ := a.AtRest()
+	for _, a := range r.all {
+		rest, since, _ := a.guard.AtRest()
 		if !rest {
 			return time.Time{}
 		}
@@ -391,14 +394,10 @@ func (r *Robot) RestSince() time.Time {
 
 // AtRest reports whether an actuator is measured at rest now.
 func (r *Robot) AtRest(actuator string) bool {
-	var g *guard.Actuator
-	if a, ok := r.actuators[actuator]; ok {
-		g = a.guard
-	} else if a, ok := r.joints[actuator]; ok {
-		g = a.guard
-	} else {
+	a := r.actuator(actuator)
+	if a == nil {
 		return false
 	}
-	rest, _, _ := g.AtRest()
+	rest, _, _ := a.guard.AtRest()
 	return rest
 }

@@ -52,48 +52,92 @@ func (r *Robot) watchPause(a *actuator, s PauseSource) error {
 	return nil
 }
 
-// watchCommands sees what others publish on the base's velocity topics.
-func (r *Robot) watchCommands(a *baseActuator) error {
-	sub, err := r.node.CreateSubscription(a.def.Stop.Topic, a.def.Stop.Type, ros.QoS{Depth: 20, Reliability: ros.BestEffort}, func(got ros.Received) {
-		if got.Publisher == "" || r.ours(got.Publisher) {
-			return
+// watchCommands sees what others publish on an actuator's command topics.
+func (r *Robot) watchCommands(a *actuator) error {
+	for _, c := range r.commandTopics(a) {
+		sub, err := r.node.CreateSubscription(c.topic, c.typeName, ros.QoS{Depth: 20, Reliability: ros.BestEffort}, func(got ros.Received) {
+			if got.Publisher == "" || r.ours(got.Publisher) {
+				return
+			}
+			name, found := r.whoPublishes(c.topic, got.Publisher)
+			switch owned := a.guard.State().Owner != ""; {
+			case !found:
+				a.guard.Foreign(name)
+			case owned && a.carriedOutBy(name):
+				// the goal at hand, on its way
+			case !owned && slices.Contains(a.def.AllowedPublishers, name):
+				a.guard.Permitted(name)
+			default:
+				a.guard.Foreign(name)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("robottools: %s: %w", c.topic, err)
 		}
-		name, allowed := r.whoPublishes(a, got.Publisher)
-		if a.guard.State().Owner == "" && allowed {
-			a.guard.Permitted(name)
-			return
-		}
-		a.guard.Foreign(name)
-	})
-	if err != nil {
-		return fmt.Errorf("robottools: %s: %w", a.def.Stop.Topic, err)
+		r.own(sub)
 	}
-	r.own(sub)
 	return nil
 }
 
-// ours reports whether a publisher id is one of this node's own velocity publishers.
+// commandTopic is a topic by which an actuator is moved.
+type commandTopic struct{ topic, typeName string }
+
+// commandTopics are the one that stops it and those that skills publish on.
+func (r *Robot) commandTopics(a *actuator) []commandTopic {
+	var out []commandTopic
+	add := func(topic, typeName string) {
+		if c := (commandTopic{topic, typeName}); topic != "" && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	add(a.def.Stop.Topic, a.def.Stop.Type)
+	for _, name := range r.profile.ToolOrder {
+		t := r.profile.Tools[name]
+		if p := t.Binding.Publish; p != nil && t.Actuator == a.name {
+			add(p.Name, p.Type)
+		}
+	}
+	return out
+}
+
+// ours reports whether a publisher id is one of this node's own.
 func (r *Robot) ours(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, v := range r.velocities {
-		if v.pub.ID() == id {
+	for _, p := range r.publishers {
+		if p.ID() == id {
 			return true
 		}
 	}
 	return false
 }
 
-// whoPublishes names the node behind a publisher id, and whether the profile allows it.
-func (r *Robot) whoPublishes(a *baseActuator, id string) (string, bool) {
-	infos, err := r.node.Graph().Publishers(a.def.Stop.Topic)
+// maxNames bounds the memory of publishers' names.
+const maxNames = 256
+
+// whoPublishes names the node behind a publisher id on a topic.
+func (r *Robot) whoPublishes(topic, id string) (node string, found bool) {
+	r.mu.Lock()
+	node, found = r.names[id]
+	r.mu.Unlock()
+	if found {
+		return node, true
+	}
+	infos, err := r.node.Graph().Publishers(topic)
 	if err != nil {
 		return id, false
 	}
 	for _, i := range infos {
-		if i.Publisher == id {
-			return i.Node, slices.Contains(a.def.AllowedPublishers, i.Node)
+		if i.Publisher != id {
+			continue
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.names) >= maxNames {
+			clear(r.names)
+		}
+		r.names[id] = i.Node
+		return i.Node, true
 	}
 	return id, false
 }

@@ -84,7 +84,7 @@ func (t *streamSkill) prepareMotion(call tool.Call) (scope, float64, *tool.Resul
 
 // Call implements tool.Tool.
 func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
-	if bad := t.robot.awaitServer(ctx, t.bound, t.pub.waitSubscriber); bad != nil {
+	if bad := t.robot.awaitServer(ctx, t.bound, func(ctx context.Context) error { return t.robot.waitSubscriber(ctx, t.pub.pub) }); bad != nil {
 		return *bad
 	}
 	lease, err := t.act.guard.Acquire(ctx, owner(call))

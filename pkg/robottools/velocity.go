@@ -3,6 +3,7 @@ package robottools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,21 +27,46 @@ func (r *Robot) velocityOn(topic, typeName, frame string) (*velocity, error) {
 	if v, ok := r.velocities[key]; ok {
 		return v, nil
 	}
-	twist, err := r.node.Types().Message("geometry_msgs/msg/Twist")
+	twist, err := r.node.Types().Message(twistType)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := r.node.CreatePublisher(topic, typeName, ros.DefaultQoS())
+	pub, err := r.publisherLocked(topic, typeName)
 	if err != nil {
 		return nil, err
 	}
 	if frame == "" {
 		frame = r.profile.Frames.Base
 	}
-	v := &velocity{node: r.node, pub: pub, twist: twist, stamped: typeName == "geometry_msgs/msg/TwistStamped", frame: frame}
+	v := &velocity{node: r.node, pub: pub, twist: twist, stamped: typeName == twistStampedType, frame: frame}
 	r.velocities[key] = v
-	r.owned = append(r.owned, pub)
 	return v, nil
+}
+
+const (
+	twistType        = "geometry_msgs/msg/Twist"
+	twistStampedType = "geometry_msgs/msg/TwistStamped"
+)
+
+// publisherOn shares one publisher per topic and type.
+func (r *Robot) publisherOn(topic, typeName string) (ros.Publisher, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.publisherLocked(topic, typeName)
+}
+
+func (r *Robot) publisherLocked(topic, typeName string) (ros.Publisher, error) {
+	key := topic + " " + typeName
+	if p, ok := r.publishers[key]; ok {
+		return p, nil
+	}
+	pub, err := r.node.CreatePublisher(topic, typeName, ros.DefaultQoS())
+	if err != nil {
+		return nil, err
+	}
+	r.publishers[key] = pub
+	r.owned = append(r.owned, pub)
+	return pub, nil
 }
 
 // send publishes one velocity: m/s forward, rad/s to the left.
@@ -66,12 +92,12 @@ func (v *velocity) send(linear, angular float64) error {
 // subscriberPoll is how often a missing subscriber is looked for.
 const subscriberPoll = 50 * time.Millisecond
 
-// waitSubscriber waits until somebody other than this node's own watch listens.
-func (v *velocity) waitSubscriber(ctx context.Context) error {
+// waitSubscriber waits until another node than this one listens to a topic of ours.
+func (r *Robot) waitSubscriber(ctx context.Context, pub ros.Publisher) error {
 	tick := time.NewTicker(subscriberPoll)
 	defer tick.Stop()
 	for {
-		ok, err := v.heard()
+		ok, err := r.heard(pub)
 		if err != nil {
 			return err
 		}
@@ -81,22 +107,22 @@ func (v *velocity) waitSubscriber(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s: no subscriber: %w", v.pub.Topic(), ros.ErrNotReady)
+			return fmt.Errorf("%s: no subscriber: %w", pub.Topic(), ros.ErrNotReady)
 		}
 	}
 }
 
 // heard reports whether another node subscribes.
-func (v *velocity) heard() (bool, error) {
-	infos, err := v.node.Graph().Subscriptions(v.pub.Topic())
+func (r *Robot) heard(pub ros.Publisher) (bool, error) {
+	infos, err := r.node.Graph().Subscriptions(pub.Topic())
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", v.pub.Topic(), err)
+		return false, fmt.Errorf("%s: %w", pub.Topic(), err)
 	}
-	self := strings.TrimSuffix(v.node.Namespace(), "/") + "/" + v.node.Name()
-	for _, i := range infos {
-		if i.Node != self {
-			return true, nil
-		}
-	}
-	return false, nil
+	self := r.fullName()
+	return slices.ContainsFunc(infos, func(i ros.EndpointInfo) bool { return i.Node != self }), nil
+}
+
+// fullName of the node itself.
+func (r *Robot) fullName() string {
+	return strings.TrimSuffix(r.node.Namespace(), "/") + "/" + r.node.Name()
 }

@@ -41,6 +41,7 @@ type worldView struct {
 	mapped  chan struct{}       // closes when a map has arrived, usable or not
 	changed chan struct{}       // closes when a dynamic transform arrives
 	refused map[string]refusals // transforms by child frame
+	heard   []func(arrived time.Time)
 	subs    []ros.Subscription
 	mapSub  *latest
 	unjump  func()
@@ -126,7 +127,7 @@ func (w *worldView) subscribe() error {
 		{"/tf", ros.QoS{Depth: 100, Reliability: ros.BestEffort}, false},
 		{"/tf_static", ros.QoS{Depth: 100, Durability: ros.TransientLocal}, true},
 	} {
-		sub, err := w.node.CreateSubscription(s.topic, "tf2_msgs/msg/TFMessage", s.qos, func(r ros.Received) { w.transforms(r.Message, s.static) })
+		sub, err := w.node.CreateSubscription(s.topic, "tf2_msgs/msg/TFMessage", s.qos, func(r ros.Received) { w.transforms(r, s.static) })
 		if err != nil {
 			return fmt.Errorf("robottools: %s: %w", s.topic, err)
 		}
@@ -143,9 +144,9 @@ func (w *worldView) subscribe() error {
 }
 
 // transforms feeds the buffer; what it refuses (non-finite, cycles) is logged and not used.
-func (w *worldView) transforms(m *ros.Message, static bool) {
+func (w *worldView) transforms(r ros.Received, static bool) {
 	now := int64(w.node.Clock().Now())
-	for _, t := range m.Msgs("transforms") {
+	for _, t := range r.Message.Msgs("transforms") {
 		s := tf.Stamped{
 			Parent: t.Str("header.frame_id"), Child: t.Str("child_frame_id"), Stamp: int64(t.Stamp("header.stamp")),
 			Transform: spatial.Transform{Translation: vec3(t.Msg("transform.translation")), Rotation: quaternion(t.Msg("transform.rotation"))},
@@ -169,7 +170,18 @@ func (w *worldView) transforms(m *ros.Message, static bool) {
 	w.mu.Lock()
 	close(w.changed)
 	w.changed = make(chan struct{})
+	heard := w.heard
 	w.mu.Unlock()
+	for _, f := range heard {
+		f(r.Arrived)
+	}
+}
+
+// onTransforms has f called after each message of transforms. Static and dynamic ones may come at the same time.
+func (w *worldView) onTransforms(f func(arrived time.Time)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.heard = append(w.heard, f)
 }
 
 // refusalEvery bounds how often a link's refused transforms are told: they come at the rate of their source.

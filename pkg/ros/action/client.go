@@ -80,6 +80,19 @@ func (c *Client) open() (err error) {
 	return err
 }
 
+// Servers are the full names of the nodes that serve the action, as far as they are in sight.
+func (c *Client) Servers() ([]string, error) {
+	infos, err := c.node.Graph().Publishers(c.n.status)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]string, len(infos))
+	for i, x := range infos {
+		nodes[i] = x.Node
+	}
+	return nodes, nil
+}
+
 // Type is the action's type.
 func (c *Client) Type() *ros.ActionType { return c.at }
 

@@ -1,0 +1,98 @@
+package robottools
+
+import (
+	"fmt"
+	"strings"
+
+	"agent_node/pkg/guard"
+)
+
+// checkActuator finds what the schema cannot say of an actuator.
+func (p *Profile) checkActuator(at, name string, a Actuator, add addFunc) {
+	for _, other := range a.Alongside {
+		if _, ok := p.Actuators[other]; !ok || other == name {
+			add(join(at, "alongside"), "%q is no other actuator", other)
+		}
+	}
+	axes := a.axes()
+	p.checkFeedback(join(at, "feedback"), a.Feedback, axes, add)
+	if s := a.Second; s != nil {
+		of := axes
+		if len(s.Axes) > 0 {
+			of = guardAxes(s.Axes)
+		}
+		p.checkFeedback(join(at, "second"), *s, of, add)
+	}
+	p.checkStop(join(at, "stop"), a, add)
+	for i, s := range a.Pause {
+		p.checkCEL(fmt.Sprintf("%s/pause/%d/when", at, i), s.When, nil, add)
+		p.checkCEL(fmt.Sprintf("%s/pause/%d/emergency_when", at, i), s.EmergencyWhen, nil, add)
+	}
+	for _, l := range a.Interlocks {
+		p.checkCEL(at+"/interlocks/"+l.Name, l.CEL, nil, add)
+	}
+	if c := a.config(name); len(c.Axes) == 0 {
+		return // the schema has said so
+	} else if err := c.Check(); err != nil {
+		add(join(at, "guard"), "%v", err)
+	}
+}
+
+func (p *Profile) checkFeedback(at string, f Feedback, axes []guard.Axis, add addFunc) {
+	for i, e := range f.Position {
+		p.checkCEL(fmt.Sprintf("%s/position/%d", at, i), e, nil, add)
+	}
+	for i, e := range f.Velocity {
+		p.checkCEL(fmt.Sprintf("%s/velocity/%d", at, i), e, nil, add)
+	}
+	p.checkCEL(join(at, "stamp"), f.Stamp, nil, add)
+	for what, list := range map[string][]string{"position": f.Position, "velocity": f.Velocity} {
+		if len(list) > 0 && len(list) != len(axes) {
+			add(join(at, what), "%d expressions, the actuator has %d axes", len(list), len(axes))
+		}
+	}
+	switch {
+	case f.Transform != nil:
+		for _, x := range axes {
+			if _, ok := component[x.Name]; !ok {
+				add(join(at, "transform"), "a transform has no axis %q: x, y, z, roll, pitch or yaw", x.Name)
+			}
+		}
+	case len(f.Position) > 0:
+	case f.Type == "nav_msgs/msg/Odometry":
+		if _, err := odometrySampler(axes); err != nil {
+			add(join(at, "type"), "%v", err)
+		}
+	case f.Type != "sensor_msgs/msg/JointState":
+		add(join(at, "type"), "nothing says how positions are read from %s: give position", f.Type)
+	}
+}
+
+func (p *Profile) checkStop(at string, a Actuator, add addFunc) {
+	s := a.Stop
+	for _, f := range s.Message {
+		p.checkCEL(at+"/message/"+f.Name, f.CEL, nil, add)
+	}
+	for room, set := range map[string]bool{"msg": s.Topic != "", "action": s.Action != "", "srv": s.Service != ""} {
+		if set && typeRoom(s.Type) != room {
+			add(join(at, "type"), "%s is no type of a %s", s.Type, map[string]string{"msg": "topic", "action": "action", "srv": "service"}[room])
+		}
+	}
+	if s.Topic != "" && len(s.Message) == 0 && s.Type != twistType && s.Type != twistStampedType {
+		add(join(at, "type"), "what %s says that stops it is not known: give message", s.Type)
+	}
+	switch held := s.Type; {
+	case len(s.Message) > 0:
+	case held == gripperType && len(a.axes()) != 1:
+		add(join(at, "type"), "a gripper command holds one position, the actuator has %d axes", len(a.axes()))
+	case held == trajectoryType && a.Kind == kindBase:
+		add(join(at, "type"), "a base has no joints to hold")
+	}
+}
+
+// typeRoom is the middle of an interface's name: msg, srv or action.
+func typeRoom(typeName string) string {
+	_, rest, _ := strings.Cut(typeName, "/")
+	room, _, _ := strings.Cut(rest, "/")
+	return room
+}
