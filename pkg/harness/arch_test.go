@@ -53,6 +53,7 @@ var thirdParty = []struct {
 	{"pkg/harness/model/scripted", []string{"go.yaml.in/yaml/v4"}},
 	{"pkg/harness/model/openai", []string{"github.com/sashabaranov/go-openai"}},
 	{"pkg/harness/model/planner", nil},
+	{"pkg/harness/model/textcalls", nil},
 }
 
 // Arrows point one way; a wrong one fails here, whatever its build tags.

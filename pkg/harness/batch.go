@@ -78,7 +78,7 @@ func (s *session) form(c *call, m *model.Call, i int) {
 	}
 	c.id = m.ID
 	_, used := s.ids[m.ID]
-	if m.ID == "" || used || !usableID(m.ID) {
+	if m.ID == "" || used || !usableID(m.ID) || s.h.redact.Holds(m.ID) {
 		c.id = s.freshID(i)
 	}
 	s.ids[c.id] = -1

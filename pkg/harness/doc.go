@@ -4,7 +4,7 @@
 // records and decides when to stop. It imports the standard library and its own rooms,
 // no model vendor, no ROS and no robot.
 //
-//   - model: the Model interface and its adapters (planner, openai, scripted)
+//   - model: the Model interface and its adapters (planner, openai, scripted; textcalls for models that know no tools)
 //   - tool: what a tool is; the table, its schemas, dispatch
 //   - history: the append-only history and the assembly of requests
 //   - policy: allow, ask, deny

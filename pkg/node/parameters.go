@@ -19,9 +19,11 @@ type parameters struct {
 	profile   *param.Of[string]
 	autostart *param.Of[bool]
 
-	modelKind, modelURL, modelName, modelKeyEnv, modelScript *param.Of[string]
-	priceInput, priceOutput, retryTime, modelTimeout         *param.Of[float64]
-	retries                                                  *param.Of[int64]
+	modelKind, modelURL, modelName, modelScript                    *param.Of[string]
+	modelKeyEnv, modelKeyFile, modelCalls                          *param.Of[string]
+	priceInput, priceOutput, retryTime, modelTimeout, modelSilence *param.Of[float64]
+	retries                                                        *param.Of[int64]
+	modelStream                                                    *param.Of[bool]
 
 	limits, maxima budgetParameters
 
@@ -96,8 +98,12 @@ func declareParameters(s *param.Server) (*parameters, error) {
 		modelURL:     d.text("model.base_url", "", "Base URL of an OpenAI-compatible endpoint."),
 		modelName:    d.text("model.name", "", "Model name at the endpoint."),
 		modelKeyEnv:  d.text("model.api_key_env", "OPENAI_API_KEY", "Environment variable that holds the endpoint's key. The key itself is never a parameter."),
+		modelKeyFile: d.text("model.api_key_file", "", "File that holds the endpoint's key and nothing else. Wins over model.api_key_env."),
+		modelCalls:   d.text("model.tool_calls", "native", "How the model calls tools: by the endpoint's own means, or written in its text for endpoints that have none.", "native", "text"),
+		modelStream:  d.flag("model.stream", false, "Ask for answers piece by piece. Nothing of one is used before it is complete."),
 		modelScript:  d.text("model.script", "", "File of answers for model.kind scripted."),
 		modelTimeout: d.number("model.timeout", 120, 0.1, day, "Time limit of one request to the model, s."),
+		modelSilence: d.number("model.idle_timeout", 60, 0.1, day, "How long an answer that has begun may stand still, s."),
 		priceInput:   d.number("model.price.input", 0, 0, 1e9, "Price per million input tokens; 0 with an output price of 0: unknown."),
 		priceOutput:  d.number("model.price.output", 0, 0, 1e9, "Price per million output tokens."),
 		retries:      d.whole("model.retries", 5, 0, 100, "Retries of one sample."),
@@ -165,7 +171,7 @@ func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.
 func (p *parameters) check(changes []param.Parameter) error {
 	words := map[string][]string{
 		"model.kind":   {"planner", "openai", "scripted"},
-		"queue_policy": {"reject", "queue", "preempt"},
+		"queue_policy": {"reject", "queue", "preempt"}, "model.tool_calls": {"native", "text"},
 		"policy.query": {"", "allow", "ask", "deny"}, "policy.skill": {"", "allow", "ask", "deny"}, "policy.verify": {"", "allow", "ask", "deny"},
 	}
 	var all []error

@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -33,13 +32,17 @@ type house struct {
 // newHouse starts all with parameters of the node ("model.kind:=scripted").
 func newHouse(t *testing.T, params ...string) *house {
 	t.Helper()
+	return newHouseOn(t, mem.NewBus(), slog.New(slog.DiscardHandler), params...)
+}
+
+// newHouseOn starts it on a bus that somebody watches, with a log that somebody reads.
+func newHouseOn(t *testing.T, bus *mem.Bus, log *slog.Logger, params ...string) *house {
+	t.Helper()
 	list := []string{"--ros-args", "-p", "trace.dir:=" + t.TempDir()}
 	for _, p := range params {
 		list = append(list, "-p", p)
 	}
 	a := must(args.Parse(list))(t)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	bus := mem.NewBus()
 	t.Cleanup(func() { check(t, bus.Close()) })
 	h := &house{t: t}
 	h.bot = must(robot.New(must(bus.NewNode("sim_robot", mem.Options{Logger: log}))(t), robot.Options{Seed: 7}))(t)
