@@ -28,7 +28,7 @@ type verdict struct {
 }
 
 // finish is the model's final answer as a call. Later calls of the same answer do not begin.
-func (s *session) finish(b *batch, c *call, start time.Time) {
+func (s *session) finish(b *batch, c *call) tool.Result {
 	var args struct {
 		Answer   string   `json:"answer"`
 		Evidence []string `json:"evidence"`
@@ -46,7 +46,7 @@ func (s *session) finish(b *batch, c *call, start time.Time) {
 	if err != nil { // the schema lets nothing through that does not fit
 		r = tool.Result{ErrorKind: tool.InvalidArguments, Content: err.Error(), Source: "harness"}
 	}
-	s.observe(b, c, r, start)
+	return r
 }
 
 // declare adds the model's criteria, all or none, and only before its first skill: afterwards it could fit them to

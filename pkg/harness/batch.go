@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"agent_node/pkg/harness/model"
 	"agent_node/pkg/harness/tool"
@@ -34,7 +35,22 @@ type call struct {
 	known     bool
 	refused   tool.ErrorKind // "": it passed the checks of its form
 	why       string
+
+	start    time.Time   // of its turn
+	finished time.Time   // of its run, where it ran beside others
+	result   tool.Result // once it is done
+	done     bool
+	ran      bool // a tool was called
+	how      tool.Ending
 }
+
+// refuse a call: it is not carried out.
+func (c *call) refuse(kind tool.ErrorKind, why string) {
+	c.end(tool.Result{ErrorKind: kind, Content: why, Source: "harness"})
+}
+
+// end gives a call its result.
+func (c *call) end(r tool.Result) { c.result, c.done = r, true }
 
 // accepted takes the calls of a complete answer: each gets an id of its own, is booked and checked for its form. All
 // are checked before the first begins.

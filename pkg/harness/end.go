@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
 )
 
@@ -132,9 +131,7 @@ func (s *session) orphans(e *ending) {
 		return
 	}
 	b.halted = e
-	for b.next < len(b.calls) {
-		s.refuse(b, &b.calls[b.next], tool.Canceled, e.message)
-	}
+	s.callOff(b, "")
 }
 
 // finishRecord writes the last event and shows the last state.

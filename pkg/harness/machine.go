@@ -65,9 +65,10 @@ var transitions = map[Phase]map[Kind][]Phase{
 		KindStopping:    {PhaseStop},
 	},
 	PhaseObserve: {
+		KindCall:        {PhaseObserve}, // beside others
 		KindAsked:       {PhaseObserve}, // ask_person
 		KindAnswered:    {PhaseObserve},
-		KindObservation: {PhaseDispatch, PhaseDecide},
+		KindObservation: {PhaseObserve, PhaseDispatch, PhaseDecide},
 		KindStopping:    {PhaseStop},
 	},
 	PhaseAccept: {

@@ -55,22 +55,23 @@ func (s *session) ask(r policy.Request, callID string) (policy.Answer, error) {
 	return answer, err
 }
 
-// approve asks a person for one call with exactly its arguments. Without an approval the call gets its observation here.
-func (s *session) approve(b *batch, c *call, why string) bool {
-	deny := func(kind tool.ErrorKind, format string, args ...any) bool {
-		s.refuse(b, c, kind, fmt.Sprintf(format, args...))
+// approve asks a person for one call with exactly its arguments. A call without an approval is refused here.
+func (s *session) approve(b *batch, c *call, why string) {
+	deny := func(kind tool.ErrorKind, format string, args ...any) {
+		c.refuse(kind, fmt.Sprintf(format, args...))
 		s.block(b, c, kind)
-		return false
 	}
 	// Nobody is bothered with what would be refused anyway.
 	if _, ok := c.impl.(tool.DryRunner); ok && c.spec.Class == tool.Skill {
 		r, _ := tool.Invoke(s.ctx, c.impl, c.spec, tool.Call{
 			ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(c.id),
 		}, tool.Invocation{After: s.after, Go: s.apart, TimeLimit: dryRunLimit, Grace: readGrace, DryRun: true})
+		s.now()
 		if !r.OK {
 			r.Postconditions = nil
-			s.observe(b, c, r, s.now())
-			return false
+			c.end(r)
+			s.block(b, c, r.ErrorKind)
+			return
 		}
 	}
 	digest := policy.Digest(s.goal.Session, c.id, c.tool, c.arguments)
@@ -80,50 +81,52 @@ func (s *session) approve(b *batch, c *call, why string) bool {
 		CallID:   c.id, Tool: c.tool, Class: c.spec.Class, Arguments: append(json.RawMessage(nil), c.arguments...), Digest: digest,
 	}, c.id)
 	if e := s.broken(); e != nil {
-		return deny(tool.Canceled, "not begun: %s", e.message)
+		deny(tool.Canceled, "not begun: %s", e.message)
+		return
 	}
 	switch {
 	case err != nil:
-		return deny(tool.PermissionDenied, "%s needs a person's approval (%s), and there is none: %v", c.tool, why, err)
+		deny(tool.PermissionDenied, "%s needs a person's approval (%s), and there is none: %v", c.tool, why, err)
+		return
 	case !answer.Approved:
 		words := "without giving a reason"
 		if answer.Text != "" {
 			words = "and said: " + s.h.redact.Text(answer.Text)
 		}
-		return deny(tool.PermissionDenied, "a person refused %s %s", c.tool, words)
+		deny(tool.PermissionDenied, "a person refused %s %s", c.tool, words)
+		return
 	}
 	// Validated afresh: time has passed. The tool itself checks the state of the world again when it is called.
 	if _, err := s.h.cfg.Tools.Validate(c.tool, c.arguments); err != nil {
-		return deny(tool.InvalidArguments, "%v", err)
+		deny(tool.InvalidArguments, "%v", err)
+		return
 	}
 	if policy.Digest(s.goal.Session, c.id, c.tool, c.arguments) != digest {
-		return deny(tool.PermissionDenied, "the arguments of %s changed behind the approval", c.tool)
+		deny(tool.PermissionDenied, "the arguments of %s changed behind the approval", c.tool)
+		return
 	}
 	if c.spec.Class == tool.Skill {
 		if e := s.tooLate(); e != nil {
-			s.refuse(b, c, tool.Canceled, "not begun: "+e.message)
+			c.refuse(tool.Canceled, "not begun: "+e.message)
 			b.halted = e
-			return false
 		}
 	}
-	return true
 }
 
 // dryRunLimit bounds the check before a person is asked.
 const dryRunLimit = 10 * time.Second
 
 // control carries out the built-in tools.
-func (s *session) control(b *batch, c *call, start time.Time) {
+func (s *session) control(b *batch, c *call) tool.Result {
 	switch c.tool {
 	case tool.Finish:
-		s.finish(b, c, start)
+		return s.finish(b, c)
 	case tool.AskPerson:
-		s.observe(b, c, s.askPerson(c), start)
+		return s.askPerson(c)
 	case tool.DeclareCriteria:
-		s.observe(b, c, s.declare(c), start)
-	default:
-		s.observe(b, c, tool.Result{ErrorKind: tool.Failed, Content: "the harness does not know this control tool", Source: "harness"}, start)
+		return s.declare(c)
 	}
+	return tool.Result{ErrorKind: tool.Failed, Content: "the harness does not know this control tool", Source: "harness"}
 }
 
 func (s *session) askPerson(c *call) tool.Result {

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"agent_node/pkg/harness"
+	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/model"
 	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
@@ -99,6 +102,57 @@ func TestAPlanThatOnlyReadsStandsOnWhatItRead(t *testing.T) {
 	if r.Outcome != harness.Done || !strings.Contains(r.Answer, "holds: {}") || strings.Contains(r.Answer, "7") {
 		t.Errorf("%s %s", r.Reason, r.Answer)
 	}
+}
+
+// Stages next to each other run at once where nothing forbids it: not the profile, not a dependency, not an agent's stage between.
+func TestStagesThatRunTogether(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		plan   *workflow.Plan
+		limits budget.Limits
+		took   time.Duration
+		reason harness.Reason
+		steps  uint32
+	}{
+		{"two actuators", stepsOf(stage("a", "drive", `{}`), stage("b", "grip", `{}`)), budget.Limits{}, 6 * time.Second, harness.ReasonUnverified, 2},
+		{"one depends on the other", stepsOf(stage("a", "drive", `{}`), stage("b", "grip", `{}`, "a")), budget.Limits{}, 10 * time.Second, harness.ReasonUnverified, 2},
+		{"both depend on a third", stepsOf(stage("a", "reach", `{}`), stage("b", "drive", `{}`, "a"), stage("c", "grip", `{}`, "a")), budget.Limits{}, 8 * time.Second, harness.ReasonUnverified, 3},
+		{"what reads", stepsOf(stage("a", "look", `{}`), stage("b", "listen", `{}`), stage("c", "check", `{}`)), budget.Limits{}, 5 * time.Second, harness.ReasonAccepted, 3},
+		{"the same actuator", stepsOf(stage("a", "drive", `{}`), stage("b", "turn", `{}`)), budget.Limits{}, 8 * time.Second, harness.ReasonUnverified, 2},
+		{"no more than the steps that are left", stepsOf(stage("a", "drive", `{}`), stage("b", "grip", `{}`)), budget.Limits{Steps: 1}, 6 * time.Second, harness.ReasonBudgetSteps, 1},
+		{"nor than the calls", stepsOf(stage("a", "drive", `{}`), stage("b", "grip", `{}`)), budget.Limits{ToolCalls: 1}, 6 * time.Second, harness.ReasonBudgetToolCalls, 1},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &timeline{beside: map[string]bool{}}
+				r := newRig(t, ends(says("unused")), toolsOf(crew(l))...)
+				r.goal.Plan, r.goal.Budget = x.plan, x.limits
+				begun := time.Now()
+				res := r.run()
+				want(t, res, x.reason)
+				if took := time.Since(begun); took != x.took || res.Usage.Steps != x.steps {
+					t.Errorf("%v, %d steps; want %v, %d", took, res.Usage.Steps, x.took, x.steps)
+				}
+			})
+		})
+	}
+}
+
+// Every stage that failed beside others is named, and nothing behind them begins.
+func TestStagesThatFailTogetherAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &timeline{beside: map[string]bool{}}
+		list := crew(l)
+		list[3].do = l.slow(list[3].spec, time.Second, tool.Result{ErrorKind: tool.ServerUnavailable, Content: "no navigator"}).do
+		list[5].do = l.slow(list[5].spec, 2*time.Second, tool.Result{ErrorKind: tool.ServerFailed, Content: "no grip"}).do
+		r := newRig(t, ends(says("unused")), toolsOf(list)...)
+		r.goal.Plan = stepsOf(stage("a", "drive", `{}`), stage("b", "grip", `{}`), stage("c", "reach", `{}`))
+		res := r.run()
+		want(t, res, harness.ReasonDependencyLost)
+		if !strings.Contains(res.Answer, "stage a failed") || !strings.Contains(res.Answer, "stage b failed") || list[6].count() != 0 {
+			t.Errorf("%s; behind them %d", res.Answer, list[6].count())
+		}
+	})
 }
 
 // planWorld is a tool that waits (and counts), and a check that says what it is told.

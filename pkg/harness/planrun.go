@@ -3,6 +3,8 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/criteria"
@@ -34,22 +36,29 @@ func (s *session) checkPlan() error {
 	return nil
 }
 
-// runPlan executes exactly the plan, stage by stage: nothing is added, left out or changed on the way.
+// runPlan executes exactly the plan, stage by stage: nothing is added, left out or changed on the way. Stages next to each other that
+// are free and may run together do.
 func (s *session) runPlan() *ending {
 	p := *s.goal.Plan
 	order := workflow.Order(p)
-	for n, i := range order {
-		stage := p.Steps[i]
-		var e *ending
-		if stage.Agent() {
-			e = s.agentStage(stage, p.Steps, order[n:])
-		} else {
-			s.fields.Reset().String("stage", stage.ID).String("tool", stage.Tool)
-			s.record(KindStage, "")
-			e = s.callStage(stage)
+	done := map[string]bool{}
+	for len(order) > 0 {
+		n := s.wave(p, order, done)
+		stages := make([]workflow.Step, n)
+		for k, i := range order[:n] {
+			stages[k] = p.Steps[i]
 		}
-		if e == nil {
-			e = s.gate(stage)
+		var e *ending
+		if stages[0].Agent() {
+			e = s.agentStage(stages[0], p.Steps, order)
+		} else {
+			e = s.callStages(stages)
+		}
+		for _, stage := range stages {
+			if e == nil {
+				e = s.gate(stage)
+			}
+			done[stage.ID] = true
 		}
 		if e != nil {
 			return e
@@ -57,8 +66,28 @@ func (s *session) runPlan() *ending {
 		if e := s.decide(); e != nil {
 			return e
 		}
+		order = order[n:]
 	}
 	return s.planDone(p)
+}
+
+// wave is how many of the next stages run together: calls whose dependencies are met, under the rules for the calls of one answer. Each
+// is a step of the budget.
+func (s *session) wave(p workflow.Plan, order []int, done map[string]bool) int {
+	var calls []call
+	for _, i := range order {
+		stage := p.Steps[i]
+		met := !slices.ContainsFunc(stage.DependsOn, func(id string) bool { return !done[id] })
+		spec, known := s.h.cfg.Tools.Spec(stage.Tool)
+		if stage.Agent() || !known || !met || len(calls) >= s.account.StagesLeft() {
+			break
+		}
+		calls = append(calls, call{spec: spec, known: known})
+	}
+	if len(calls) < 2 {
+		return 1
+	}
+	return s.together(&batch{calls: calls})
 }
 
 // planDone is the acceptance of the whole plan.
@@ -114,39 +143,75 @@ func (s *session) stageRequest() *ending {
 	return nil
 }
 
-// callStage carries out one call of the plan.
-func (s *session) callStage(stage workflow.Step) *ending {
-	if _, err := s.account.Reserve(0, 1, s.elapsed()); err != nil {
-		return stageEnd(stage, exhausted(err))
+// callStages carries out calls of the plan that run together.
+func (s *session) callStages(stages []workflow.Step) *ending {
+	for _, stage := range stages {
+		s.fields.Reset().String("stage", stage.ID).String("tool", stage.Tool)
+		s.record(KindStage, "")
 	}
-	s.step++
+	if _, err := s.account.Reserve(0, 1, s.elapsed()); err != nil {
+		return stageEnd(stages[0], exhausted(err))
+	}
+	s.step += uint32(len(stages))
 	if e := s.stageRequest(); e != nil {
 		return e
 	}
-	s.account.Sampled(0, 0)
-	args := string(stage.Arguments)
-	if args == "" {
-		args = "{}"
+	r := model.Response{Finish: model.FinishToolCalls}
+	for _, stage := range stages {
+		s.account.Sampled(0, 0)
+		args := string(stage.Arguments)
+		if args == "" {
+			args = "{}"
+		}
+		r.Calls = append(r.Calls, model.Call{ID: stage.ID, Tool: stage.Tool, Arguments: args})
 	}
-	r := model.Response{Calls: []model.Call{{ID: stage.ID, Tool: stage.Tool, Arguments: args}}, Finish: model.FinishToolCalls}
-	s.fields.Reset().Uint("step", uint64(s.step)).String("stage", stage.ID)
+	s.fields.Reset().Uint("step", uint64(s.step))
 	s.callsField(r.Calls)
 	s.fields.String("finish", string(r.Finish))
 	s.fire(KindResponse, "", PhaseParse, nil)
 	if e := s.accepted(r); e != nil {
 		return e
 	}
-	if e := s.dispatch(); e != nil {
-		return stageEnd(stage, e)
+	b := s.batch
+	e := s.dispatch()
+	if e != nil && len(stages) == 1 {
+		return stageEnd(stages[0], e)
 	}
-	last := s.steps[len(s.steps)-1]
-	if last.OK && (last.Class != tool.Verify || s.passed) {
+	failed := s.stagesFailed(stages, b)
+	switch {
+	case e != nil && failed != nil:
+		return endOf(e.reason, "%s; %s", e.message, failed.message)
+	case e != nil:
+		return e
+	}
+	return failed
+}
+
+// stagesFailed names every stage of a wave that failed; the first one's reason is the plan's.
+func (s *session) stagesFailed(stages []workflow.Step, b *batch) *ending {
+	var reason Reason
+	var words []string
+	for i, stage := range stages {
+		r := &b.calls[i].result
+		step := s.steps[len(s.steps)-len(stages)+i]
+		why := ReasonUnverified
+		switch {
+		case r.OK && (step.Class != tool.Verify || r.Passed):
+			continue
+		case r.OK:
+			words = append(words, fmt.Sprintf("stage %s: %s does not hold: %s", stage.ID, stage.Tool, step.Content))
+		default:
+			why = s.stageReason(r.ErrorKind)
+			words = append(words, fmt.Sprintf("stage %s failed: %s: %s: %s", stage.ID, stage.Tool, r.ErrorKind, step.Content))
+		}
+		if reason == "" {
+			reason = why
+		}
+	}
+	if reason == "" {
 		return nil
 	}
-	if last.OK {
-		return endOf(ReasonUnverified, "stage %s: %s does not hold: %s", stage.ID, stage.Tool, last.Content)
-	}
-	return endOf(s.stageReason(last.ErrorKind), "stage %s failed: %s: %s: %s", stage.ID, stage.Tool, last.ErrorKind, last.Content)
+	return endOf(reason, "%s", strings.Join(words, "; "))
 }
 
 // stageEnd names the stage in which a session ended.

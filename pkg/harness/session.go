@@ -81,7 +81,6 @@ type session struct {
 	verifications []Verification // of the last judgement
 	stale         bool           // a skill began since
 	gates         []Verification // of a plan's stages
-	passed        bool           // the verdict of the last verify tool
 
 	traceErr error
 }

@@ -107,6 +107,18 @@ func (a *Account) Reserve(inputBound, outputCap uint64, elapsed time.Duration) (
 	return limit, nil
 }
 
+// StagesLeft is how many stages of a plan, each a step and a call, fit into the limits.
+func (a *Account) StagesLeft() int {
+	left := math.MaxInt
+	if l := a.limits.Steps; l > 0 {
+		left = min(left, int(l-min(a.used.Steps, l)))
+	}
+	if l := a.limits.ToolCalls; l > 0 {
+		left = min(left, int(l-min(a.used.ToolCalls, l)))
+	}
+	return left
+}
+
 // Sampled books one step and its tokens; sums saturate.
 func (a *Account) Sampled(input, output uint64) {
 	a.used.Steps = uint32(min(uint64(a.used.Steps)+1, math.MaxUint32))

@@ -1,0 +1,130 @@
+package harness
+
+import (
+	"errors"
+
+	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
+)
+
+// observe records the one result of a call, shows it to the model and keeps it as a step.
+func (s *session) observe(b *batch, c *call) {
+	r, end := c.result, c.finished
+	if end.IsZero() {
+		end = s.now()
+	}
+	whole := s.h.redact.Text(r.Content)
+	content, cut := tool.Cut(whole, s.h.cfg.MaxResultBytes, "the whole is in the trace under this call")
+	if cut {
+		s.fields.Reset().String("whole", whole)
+		s.record(KindWhole, c.id)
+	}
+	step := Step{
+		Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: s.h.redact.Text(trace.ValidText(c.tool)), Class: c.spec.Class, Source: r.Source,
+		Arguments: s.h.redact.Text(trace.ValidText(c.given)),
+		OK:        r.OK, ErrorKind: r.ErrorKind, Content: content, Start: c.start, End: end,
+	}
+	s.ids[c.id] = len(s.steps)
+	s.steps = append(s.steps, step)
+	b.next++
+	to := PhaseDispatch
+	switch {
+	case s.phase == PhaseStop:
+		to = PhaseStop
+	case b.next == len(b.calls):
+		to = PhaseDecide
+	case s.phase == PhaseObserve && b.calls[b.next].ran:
+		to = PhaseObserve // it ran at the same time
+	}
+	s.fields.Reset().
+		Uint("index", uint64(step.Index)).
+		String("tool", c.tool).
+		String("class", c.spec.Class.String()).
+		Text("source", r.Source).
+		Bool("ok", r.OK).
+		Text("error_kind", string(r.ErrorKind)).
+		String("content", content)
+	if c.spec.Class == tool.Verify {
+		s.fields.Bool("passed", r.Passed)
+	}
+	if len(r.Postconditions) > 0 {
+		s.fields.Strings("postconditions", r.Postconditions)
+	}
+	s.fields.Text("interrupt", r.Interrupt)
+	if r.DependencyLost {
+		s.fields.Bool("dependency_lost", true)
+	}
+	s.fields.Time("start", c.start).Time("end", end)
+	s.fire(KindObservation, c.id, to, &s.steps[len(s.steps)-1])
+	s.history.Observation(c.id, c.tool, r.OK, Shown(c.spec.Class, r.OK, r.ErrorKind, r.Passed, content))
+	s.weigh(b, c, r)
+}
+
+// weigh draws the conclusions of a result: what it says about the session's progress, and whether it ends it.
+func (s *session) weigh(b *batch, c *call, r tool.Result) {
+	s.stuck.call(c, r)
+	if !r.OK {
+		s.block(b, c, r.ErrorKind)
+	}
+	s.refused = s.refused && c.spec.Class == tool.Control
+	s.denied = r.ErrorKind == tool.PermissionDenied || s.denied && c.spec.Class == tool.Control
+	switch {
+	case r.DependencyLost:
+		s.lost, s.gone = s.lost+1, true
+	case c.spec.Class != tool.Control:
+		s.lost, s.gone = 0, false
+	}
+	if b.halted != nil {
+		return
+	}
+	if r.Interrupt != "" {
+		reason := Reason(r.Interrupt)
+		switch reason.Outcome() {
+		case Failed, Interrupted:
+		case Done, Unverified, BudgetExhausted:
+			reason = ReasonActuatorFault
+		default:
+			reason = ReasonActuatorFault
+		}
+		b.halted = endOf(reason, "%s: %s", c.tool, s.h.redact.Text(r.Content))
+		return
+	}
+	if s.lost >= dependencyLimit {
+		b.halted = endOf(ReasonDependencyLost, "%d calls in a row found what they depend on gone; the last: %s: %s", s.lost, c.tool, s.h.redact.Text(r.Content))
+		return
+	}
+	if c.spec.Class == tool.Skill && !r.OK && !s.goal.DryRun && !r.ErrorKind.NeverRan() && !s.motion.IsZero() && !s.last.Before(s.motion) {
+		var i Interrupt
+		if errors.As(s.over, &i) {
+			b.halted = endOf(i.Reason, "%s", i.Message)
+		}
+	}
+}
+
+// dependencyLimit: so many calls in a row whose dependency was gone end the session.
+const dependencyLimit = 3
+
+// Shown is an observation as the model reads it: a failure begins with its kind, a verdict is said in words.
+func Shown(class tool.Class, ok bool, kind tool.ErrorKind, passed bool, content string) string {
+	switch {
+	case !ok:
+		return string(kind) + ": " + content
+	case class != tool.Verify:
+		return content
+	case len(content) > 0 && content[0] == '{':
+		// Readers of JSON get JSON: the verdict becomes a member.
+		if v, err := tool.ParseStrict([]byte(content)); err == nil {
+			if object, isObject := v.(map[string]any); isObject {
+				if _, said := object["passed"]; said {
+					return content
+				}
+				var f trace.Fields
+				return string(f.Reset().Bool("passed", passed).Raw("observed", []byte(content)).JSON())
+			}
+		}
+	}
+	if passed {
+		return "passed: " + content
+	}
+	return "not passed: " + content
+}
