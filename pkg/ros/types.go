@@ -54,6 +54,7 @@ type Constant struct {
 	Name  string
 	Kind  Kind
 	Value any
+	Text  string // the value as its definition writes it
 }
 
 // Type is a message type, such as geometry_msgs/msg/Twist. Types of one

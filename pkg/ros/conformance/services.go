@@ -197,6 +197,10 @@ func services(t *testing.T, a, b ros.Node) {
 			return echoResponse(typ, text), nil
 		})
 		c := client(t, a, s.Service())
+		want := context.DeadlineExceeded
+		if ros.TraitsOf(a).ServiceFailures {
+			want = ros.ErrRejected
+		}
 		for _, text := range []string{"error", "nil", "wrong"} {
 			if err := c.WaitReady(soon(t)); err != nil {
 				t.Fatal(err)
@@ -204,7 +208,7 @@ func services(t *testing.T, a, b ros.Node) {
 			ctx, cancel := context.WithTimeout(t.Context(), short)
 			_, err := ask(ctx, c, text)
 			cancel()
-			wantError(t, err, context.DeadlineExceeded, text)
+			wantError(t, err, want, text)
 		}
 		if got := call(t, c, "fine"); got != "fine" {
 			t.Errorf("got %q", got)

@@ -26,11 +26,11 @@ func (s *Source) service(full string) (*ros.ServiceType, error) {
 	if kind != "srv" {
 		return nil, unknown(full, "not a service")
 	}
-	text, file, err := s.read(pkg, "srv", name)
+	text, file, d, err := s.read(pkg, "srv", name)
 	if err != nil {
 		return nil, err
 	}
-	sections, err := parse(file, pkg, text, 2)
+	sections, err := parse(file, pkg, text, 2, d)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +62,11 @@ func (s *Source) action(full string) (*ros.ActionType, error) {
 	if kind != "action" {
 		return nil, unknown(full, "not an action")
 	}
-	text, file, err := s.read(pkg, "action", name)
+	text, file, d, err := s.read(pkg, "action", name)
 	if err != nil {
 		return nil, err
 	}
-	sections, err := parse(file, pkg, text, 3)
+	sections, err := parse(file, pkg, text, 3, d)
 	if err != nil {
 		return nil, err
 	}

@@ -5,5 +5,6 @@
 // <package>/{msg,srv,action}/<Name>.{msg,srv,action}, when they are first asked for.
 // [Embedded] needs no ROS: it has the common packages (folder std, made by
 // internal/generate from an installed ROS, see std/NOTICE), agent_msgs and the
-// interfaces of the built-in robot. Package typedesc computes type hashes from them.
+// interfaces of the built-in robot. Folder ros1 has the usual packages as ROS 1 defines them, for [ROS1Trees], made by the
+// same program from an installed ROS 1. Package typedesc computes type hashes from them.
 package msgdef

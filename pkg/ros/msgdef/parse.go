@@ -21,7 +21,35 @@ var (
 	fieldName    = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 	constantName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 	identifier   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
+
+	// ROS 1 is less strict with names.
+	anyName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 )
+
+// dialect is what definitions of ROS 1 and ROS 2 do differently.
+type dialect struct{ ros1 bool }
+
+// message reports whether a name may be a message's.
+func (d dialect) message(name string) bool {
+	if d.ros1 {
+		return anyName.MatchString(name)
+	}
+	return messageName.MatchString(name)
+}
+
+// builtin is the message type by which ROS 1's two further primitives are known here.
+func (d dialect) builtin(name string) string {
+	switch {
+	case !d.ros1:
+	case name == "time":
+		return "builtin_interfaces/msg/Time"
+	case name == "duration":
+		return "builtin_interfaces/msg/Duration"
+	case name == "Header":
+		return "std_msgs/msg/Header"
+	}
+	return ""
+}
 
 // section is one part of a definition: a message, or what stands between two ---.
 type section struct {
@@ -37,7 +65,7 @@ type field struct {
 }
 
 // parse reads a definition of pkg into exactly want sections.
-func parse(file, pkg, text string, want int) ([]section, error) {
+func parse(file, pkg, text string, want int, d dialect) ([]section, error) {
 	if len(text) > maxFile {
 		return nil, &ParseError{File: file, Reason: fmt.Sprintf("%d bytes long, more than %d", len(text), maxFile)}
 	}
@@ -56,7 +84,7 @@ func parse(file, pkg, text string, want int) ([]section, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		name, err := sections[len(sections)-1].line(pkg, line, i+1)
+		name, err := sections[len(sections)-1].line(pkg, line, i+1, d)
 		if err != nil {
 			return nil, fail(err)
 		}
@@ -72,9 +100,9 @@ func parse(file, pkg, text string, want int) ([]section, error) {
 }
 
 // line adds the field or constant of a line and gives its name.
-func (s *section) line(pkg, line string, number int) (string, error) {
+func (s *section) line(pkg, line string, number int, d dialect) (string, error) {
 	typeText, rest, _ := strings.Cut(line, " ")
-	f, err := parseType(pkg, typeText)
+	f, err := parseType(pkg, typeText, d)
 	if err != nil {
 		return "", err
 	}
@@ -87,16 +115,19 @@ func (s *section) line(pkg, line string, number int) (string, error) {
 	rest = rest[len(name):]
 	after := strings.TrimSpace(rest)
 	if strings.HasPrefix(after, "=") {
-		return name, s.constant(f, name, strings.TrimSpace(after[1:]))
+		return name, s.constant(f, name, strings.TrimSpace(after[1:]), d)
 	}
 	if after = uncomment(after); after != "" && rest[0] != ' ' && rest[0] != '#' {
 		return "", fmt.Errorf("want a space after the name %s", name)
 	}
-	if !fieldName.MatchString(name) {
+	if !d.ros1 && !fieldName.MatchString(name) {
 		return "", fmt.Errorf("%s is no field name: want lower case, digits and single underscores", name)
 	}
 	f.Name = name
 	if after != "" {
+		if d.ros1 {
+			return "", fmt.Errorf("%q after the field %s: ROS 1 knows no defaults", after, name)
+		}
 		if f.Default, err = f.defaultValue(after); err != nil {
 			return "", err
 		}
@@ -105,18 +136,31 @@ func (s *section) line(pkg, line string, number int) (string, error) {
 	return name, nil
 }
 
-func (s *section) constant(f field, name, text string) error {
+func (s *section) constant(f field, name, text string, d dialect) error {
 	switch {
 	case f.Kind == ros.KindMessage || f.Array != ros.Single:
 		return fmt.Errorf("constant %s is no primitive", name)
-	case !constantName.MatchString(name):
+	case !d.ros1 && !constantName.MatchString(name):
 		return fmt.Errorf("%s is no constant name: want upper case, digits and single underscores", name)
 	}
-	v, err := f.primitive(uncomment(text))
+	if d.ros1 && f.Kind == ros.KindString {
+		// All that follows is the text, quotes and # too.
+		s.constants = append(s.constants, ros.Constant{Name: name, Kind: f.Kind, Value: text, Text: text})
+		return nil
+	}
+	text = uncomment(text)
+	read := f
+	if d.ros1 && f.Kind == ros.KindByte && strings.HasPrefix(text, "-") {
+		read.Kind = ros.KindInt8 // ROS 1's byte is signed
+	}
+	v, err := read.primitive(text)
 	if err != nil {
 		return err
 	}
-	s.constants = append(s.constants, ros.Constant{Name: name, Kind: f.Kind, Value: v})
+	if i, ok := v.(int8); ok && f.Kind == ros.KindByte {
+		v = uint8(i)
+	}
+	s.constants = append(s.constants, ros.Constant{Name: name, Kind: f.Kind, Value: v, Text: text})
 	return nil
 }
 
@@ -152,7 +196,7 @@ var kinds = map[string]ros.Kind{
 }
 
 // parseType reads a type such as float64[3], string<=10[<=5], Point or geometry_msgs/Point[].
-func parseType(pkg, text string) (field, error) {
+func parseType(pkg, text string, d dialect) (field, error) {
 	var f field
 	base := text
 	if i := strings.IndexByte(base, '['); i >= 0 {
@@ -193,11 +237,14 @@ func parseType(pkg, text string) (field, error) {
 		return f, nil
 	}
 	f.Kind = ros.KindMessage
+	if f.nested = d.builtin(base); f.nested != "" {
+		return f, nil
+	}
 	nestedPkg, name, qualified := strings.Cut(base, "/")
 	if !qualified {
 		nestedPkg, name = pkg, base
 	}
-	if !packageName.MatchString(nestedPkg) || !messageName.MatchString(name) {
+	if !packageName.MatchString(nestedPkg) || !d.message(name) {
 		return f, fmt.Errorf("unknown type %q: want a primitive, Name or package/Name", text)
 	}
 	f.nested = nestedPkg + "/msg/" + name

@@ -92,15 +92,15 @@ func TestConstants(t *testing.T) {
 		"string G='x=y'", "char H= 100", "byte I=50", "int32 field",
 	}, "\r\n"))
 	want := []ros.Constant{
-		{Name: "A", Kind: ros.KindInt8, Value: int8(-5)},
-		{Name: "B_2", Kind: ros.KindUint16, Value: uint16(7)},
-		{Name: "C", Kind: ros.KindString, Value: "quoted # text"},
-		{Name: "D", Kind: ros.KindString, Value: "bare text"},
-		{Name: "E", Kind: ros.KindFloat64, Value: 1.5},
-		{Name: "F", Kind: ros.KindBool, Value: true},
-		{Name: "G", Kind: ros.KindString, Value: "x=y"},
-		{Name: "H", Kind: ros.KindChar, Value: uint8(100)},
-		{Name: "I", Kind: ros.KindByte, Value: uint8(50)},
+		{Name: "A", Kind: ros.KindInt8, Value: int8(-5), Text: "-5"},
+		{Name: "B_2", Kind: ros.KindUint16, Value: uint16(7), Text: "7"},
+		{Name: "C", Kind: ros.KindString, Value: "quoted # text", Text: `"quoted # text"`},
+		{Name: "D", Kind: ros.KindString, Value: "bare text", Text: "bare text"},
+		{Name: "E", Kind: ros.KindFloat64, Value: 1.5, Text: "1.5"},
+		{Name: "F", Kind: ros.KindBool, Value: true, Text: "true"},
+		{Name: "G", Kind: ros.KindString, Value: "x=y", Text: "'x=y'"},
+		{Name: "H", Kind: ros.KindChar, Value: uint8(100), Text: "100"},
+		{Name: "I", Kind: ros.KindByte, Value: uint8(50), Text: "50"},
 	}
 	if !reflect.DeepEqual(typ.Constants, want) {
 		t.Errorf("got %+v\nwant %+v", typ.Constants, want)

@@ -16,12 +16,17 @@ import (
 //go:embed std
 var std embed.FS
 
+//go:embed ros1
+var ros1 embed.FS
+
 // Tree is a file tree with definitions.
 type Tree struct {
 	FS fs.FS
 	// Package is the package whose folders msg, srv and action are the tree's roots;
 	// empty where the tree has a folder for each package, as <prefix>/share has.
 	Package string
+	// ROS1 says that the definitions are of ROS 1: time, duration and Header are primitives, and names are freer.
+	ROS1 bool
 }
 
 // Source finds types in trees; the first tree that has a definition counts. It
@@ -63,6 +68,27 @@ func EmbeddedTrees() []Tree {
 	return []Tree{{FS: common}, {FS: msgs.FS, Package: "agent_msgs"}, {FS: interfaces.FS}}
 }
 
+// ROS1Trees are the trees with the usual packages as ROS 1 defines them, and behind them, in ROS 2's form, what ROS 1
+// has no package for: agent_msgs and what the rooms of this house speak by (actions, parameters, lifecycle).
+func ROS1Trees() []Tree {
+	own, err := fs.Sub(ros1, "ros1")
+	if err != nil {
+		panic(err) // the folder's name is a valid path
+	}
+	trees := []Tree{{FS: own, ROS1: true}, {FS: msgs.FS, Package: "agent_msgs"}}
+	for _, p := range []string{
+		"action_msgs", "builtin_interfaces", "lifecycle_msgs", "rcl_interfaces", "service_msgs",
+		"type_description_interfaces", "unique_identifier_msgs",
+	} {
+		sub, err := fs.Sub(std, "std/"+p)
+		if err != nil {
+			panic(err) // as above
+		}
+		trees = append(trees, Tree{FS: sub, Package: p})
+	}
+	return trees
+}
+
 // Embedded is a new source over the definitions that need no ROS. Types of two sources
 // are different pointers: make one and share it.
 func Embedded() *Source { return NewSource(EmbeddedTrees()...) }
@@ -98,14 +124,17 @@ func splitName(full string) (pkg, kind, name string, err error) {
 	return parts[0], parts[1], parts[2], nil
 }
 
-// read gives the text of a definition and the file's name for errors.
-func (s *Source) read(pkg, kind, name string) (text, file string, err error) {
+// read gives the text of a definition, the file's name for errors, and how to read it.
+func (s *Source) read(pkg, kind, name string) (text, file string, d dialect, err error) {
 	file = pkg + "/" + kind + "/" + name + "." + kind
 	full := pkg + "/" + kind + "/" + name
-	if !messageName.MatchString(name) {
-		return "", "", unknown(full, "no type is named so")
-	}
+	named := false
 	for _, t := range s.trees {
+		d = dialect{ros1: t.ROS1}
+		if !d.message(name) {
+			continue
+		}
+		named = true
 		path := file
 		if t.Package != "" {
 			if t.Package != pkg {
@@ -116,12 +145,15 @@ func (s *Source) read(pkg, kind, name string) (text, file string, err error) {
 		data, err := fs.ReadFile(t.FS, path)
 		switch {
 		case err == nil:
-			return string(data), file, nil
+			return string(data), file, d, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", "", &ParseError{File: file, Err: err}
+			return "", "", d, &ParseError{File: file, Err: err}
 		}
 	}
-	return "", "", unknown(full, "no definition found")
+	if !named {
+		return "", "", d, unknown(full, "no type is named so")
+	}
+	return "", "", d, unknown(full, "no definition found")
 }
 
 func (s *Source) message(full string) (*ros.Type, error) {
@@ -154,11 +186,11 @@ func (s *Source) message(full string) (*ros.Type, error) {
 
 func (s *Source) messageFile(pkg, name string) (*ros.Type, error) {
 	full := pkg + "/msg/" + name
-	text, file, err := s.read(pkg, "msg", name)
+	text, file, d, err := s.read(pkg, "msg", name)
 	if err != nil {
 		return nil, err
 	}
-	sections, err := parse(file, pkg, text, 1)
+	sections, err := parse(file, pkg, text, 1, d)
 	if err != nil {
 		return nil, err
 	}

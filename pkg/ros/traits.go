@@ -1,0 +1,23 @@
+package ros
+
+// Traits are what a transport does unlike ROS 2. The zero Traits are ROS 2's ways.
+type Traits struct {
+	// NoQoS: there is no quality of service to match. Every subscription meets every publisher of its type; a
+	// publisher that keeps messages (TransientLocal) gives them to every subscription; nobody knows
+	// another's settings.
+	NoQoS bool
+	// ByNode: the graph knows nodes, not their endpoints. A topic has one type, the first that was told, and a node is at
+	// most one publisher and one subscription of it.
+	ByNode bool
+	// ServiceFailures: a service can fail. A call that its server answers with a failure ends at once with an error that
+	// wraps ErrRejected.
+	ServiceFailures bool
+}
+
+// TraitsOf are the traits of a node's transport.
+func TraitsOf(n Node) Traits {
+	if t, ok := n.(interface{ Traits() Traits }); ok {
+		return t.Traits()
+	}
+	return Traits{}
+}
