@@ -22,7 +22,7 @@ type client struct {
 	node   *Node
 	name   string
 	wire   *serviceWire
-	ctx    context.Context //nolint:containedctx // ends when the client closes
+	ctx    context.Context // ends when the client closes
 	cancel context.CancelFunc
 
 	mu     sync.Mutex

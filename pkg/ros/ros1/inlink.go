@@ -20,7 +20,7 @@ import (
 type inLink struct {
 	sub    *subscription
 	uri    string          // of the publisher's API
-	ctx    context.Context //nolint:containedctx // the life of the connection
+	ctx    context.Context // the life of the connection
 	cancel context.CancelFunc
 
 	mu   sync.Mutex

@@ -117,7 +117,7 @@ func (n *Node) open(o *Options) (err error) {
 	if _, err := n.master.GetURI(); err != nil {
 		return fmt.Errorf("ros1: no master at %s (ROS_MASTER_URI): is roscore running? %w", n.masterURI, err)
 	}
-	if n.listener, err = net.Listen("tcp", bind(n.host)); err != nil {
+	if n.listener, err = new(net.ListenConfig).Listen(n.ctx, "tcp", bind(n.host)); err != nil {
 		return fmt.Errorf("ros1: listen for connections: %w", err)
 	}
 	address, ok := n.listener.Addr().(*net.TCPAddr)

@@ -1,6 +1,7 @@
 package ros1
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -80,7 +81,7 @@ func (o *Options) host(master string) (string, error) {
 		}
 	}
 	// No packet is sent: the system only chooses the way.
-	conn, err := net.Dial("udp", master)
+	conn, err := new(net.Dialer).DialContext(context.Background(), "udp", master)
 	if err != nil {
 		return "", fmt.Errorf("ros1: no way to the master %s: %w", master, err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // bound makes the HTTP calls of one context.
 type boundTransport struct {
-	ctx  context.Context //nolint:containedctx // goroslib's clients take an http.Client and no context
+	ctx  context.Context // goroslib's clients take an http.Client and no context
 	base http.RoundTripper
 }
 

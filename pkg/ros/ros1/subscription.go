@@ -32,7 +32,7 @@ type subscription struct {
 	wire     *wire
 	callback func(ros.Received)
 	queue    *queue[ros.Received]
-	ctx      context.Context //nolint:containedctx // the life of the connections
+	ctx      context.Context // the life of the connections
 	cancel   context.CancelFunc
 
 	mu     sync.Mutex
