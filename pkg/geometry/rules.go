@@ -40,6 +40,7 @@ const (
 	RuleEffort        = "effort"         // Nm or N
 	RulePosition      = "position"       // of a gripper; m
 	RuleSelfCollision = "self-collision" // between parts of the robot, what it holds included; m
+	RuleReach         = "reachability"   // no joint positions bring the tip to the pose; m or rad
 	RuleCollision     = "collision"      // of the robot, or what it holds, with something around it; m
 
 	// Rules about a message's form; whoever decodes messages reports them with these names.

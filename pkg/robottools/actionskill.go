@@ -76,9 +76,9 @@ func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (scope, *
 	if bad != nil {
 		return nil, nil, bad
 	}
-	goal := ros.New(t.client.Type().Goal)
-	if err := fill(goal, t.goal, s); err != nil {
-		return nil, nil, t.fail(tool.GeometryRefused, "%v", err)
+	goal, bad := t.message(s)
+	if bad != nil {
+		return nil, nil, bad
 	}
 	if _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
 		return nil, nil, bad
@@ -90,6 +90,15 @@ func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (scope, *
 		}
 	}
 	return s, goal, nil
+}
+
+// message is the goal as the profile maps it.
+func (t *actionSkill) message(s scope) (*ros.Message, *tool.Result) {
+	goal := ros.New(t.client.Type().Goal)
+	if err := fill(goal, t.goal, s); err != nil {
+		return nil, t.fail(tool.GeometryRefused, "%v", err)
+	}
+	return goal, nil
 }
 
 // validate asks the geometry layer about the target and the planner's path.
@@ -133,7 +142,8 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		return *t.leaseFailure(ctx, err)
 	}
 	defer lease.Release()
-	if bad := t.interlocked(call); bad != nil {
+	t.robot.letHear(ctx)
+	if bad := t.interlocked(call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	s, goal, bad := t.prepareGoal(ctx, call)
@@ -205,6 +215,9 @@ func (t *actionSkill) mustMove(s scope) bool {
 
 // DryRun implements tool.DryRunner: validated, nothing sent (a planning request moves nothing).
 func (t *actionSkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
+	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+		return *bad
+	}
 	_, goal, bad := t.prepareGoal(ctx, call)
 	if bad != nil {
 		return *bad
@@ -216,13 +229,20 @@ func (t *actionSkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
 	return tool.Result{OK: true, Content: fmt.Sprintf(`{"would_send":%s,"to":%q}`, data, t.def.Binding.Action.Name), Source: t.spec.Source}
 }
 
-// Predict implements tool.Predictor: the target, and the planner's path from where the robot would stand.
+// Predict implements tool.Predictor: the target, and the planner's path from where the robot would stand; of a gripper, what it
+// would hold.
 func (t *actionSkill) Predict(ctx context.Context, call tool.Call, state any) tool.Prediction {
 	at, ok := t.robot.start(state)
 	if !ok {
 		return unknownState()
 	}
-	v := view{t.robot.world, at}
+	v := view{t.robot, at}
+	if bad := t.interlocked(call, v); bad != nil {
+		return refusedBy(bad, lockFinding(bad))
+	}
+	if t.grip != nil && t.has("gripper") {
+		return t.predictGrip(call, v)
+	}
 	s, bad := t.prepareIn(call, v)
 	if bad != nil {
 		return refusedBy(bad, nil)

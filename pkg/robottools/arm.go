@@ -162,9 +162,9 @@ func (r *Robot) scene(m *armModel, a *jointActuator, v view) (*collision.Scene, 
 		if name == a.name {
 			continue
 		}
-		if s, ok := j.latest(); ok {
+		if q := j.jointState(v, 0).Positions; len(q) == len(j.joints) {
 			for i, joint := range j.joints {
-				w.Rest[joint] = s.Position[i]
+				w.Rest[joint] = q[i]
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (r *Robot) armWorld(m *armModel, a *jointActuator, v view) (*validate.World
 	if err != nil {
 		return nil, err
 	}
-	w := v.w.snapshotOf()
+	w := v.r.world.snapshotOf()
 	w.Arm = &validate.Arm{Joints: m.joints, Scene: scene, State: a.jointState(v, w.Now)}
 	return w, nil
 }

@@ -24,6 +24,7 @@ type bound struct {
 	spec     tool.Spec
 	where    []named
 	requires []named
+	before   []named // preconditions
 	result   *expression
 	fresh    *expression
 	pass     *expression
@@ -85,6 +86,7 @@ func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
 		},
 		where:    c.all("where", def.Where),
 		requires: c.all("requires", def.Requires),
+		before:   c.all("preconditions", def.Preconditions),
 		result:   c.one("result", def.Result),
 		fresh:    c.one("fresh", def.Fresh),
 		pass:     c.one("pass", def.Pass),
@@ -155,16 +157,27 @@ func (b *bound) prepareIn(call tool.Call, v view) (scope, *tool.Result) {
 	if err != nil {
 		return nil, b.fail(tool.PreconditionFailed, "%v", err)
 	}
-	for _, r := range b.requires {
-		ok, err := r.bool(s)
-		if err != nil {
-			return nil, b.fail(tool.PreconditionFailed, "%s: %v", r.name, err)
-		}
-		if !ok {
-			return nil, b.fail(tool.GeometryRefused, "%s (rule: %s)", r.name, r.text)
-		}
+	if bad := b.must(s, b.requires, tool.GeometryRefused); bad != nil {
+		return nil, bad
+	}
+	if bad := b.must(s, b.before, tool.PreconditionFailed); bad != nil {
+		return nil, bad
 	}
 	return s, nil
+}
+
+// must check conditions; the first that does not hold is the observation.
+func (b *bound) must(s scope, conditions []named, kind tool.ErrorKind) *tool.Result {
+	for _, c := range conditions {
+		ok, err := c.bool(s)
+		if err != nil {
+			return b.fail(tool.PreconditionFailed, "%s: %v", c.name, err)
+		}
+		if !ok {
+			return b.fail(kind, "%s (rule: %s)", c.name, c.text)
+		}
+	}
+	return nil
 }
 
 // fail is a failure observation.

@@ -172,6 +172,7 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 	one("pass", t.Pass)
 	one("postconditions", t.Postconditions)
 	each(join(at, "requires"), t.Requires)
+	each(join(at, "preconditions"), t.Preconditions)
 	if b := t.Binding.Publish; b != nil {
 		each(join(at, "binding/publish/message"), b.Message)
 		one("binding/publish/until", b.Until)

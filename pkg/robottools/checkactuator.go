@@ -28,8 +28,8 @@ func (p *Profile) checkActuator(at, name string, a Actuator, add addFunc) {
 		p.checkCEL(fmt.Sprintf("%s/pause/%d/when", at, i), s.When, nil, add)
 		p.checkCEL(fmt.Sprintf("%s/pause/%d/emergency_when", at, i), s.EmergencyWhen, nil, add)
 	}
-	for _, l := range a.Interlocks {
-		p.checkCEL(at+"/interlocks/"+l.Name, l.CEL, nil, add)
+	for i, l := range a.Interlocks {
+		p.checkCEL(fmt.Sprintf("%s/interlocks/%d/holds", at, i), l.Holds, nil, add)
 	}
 	if c := a.config(name); len(c.Axes) == 0 {
 		return // the schema has said so

@@ -6,42 +6,39 @@ import (
 	"agent_node/pkg/guard"
 )
 
-// ScaledClock runs rate times as fast as the machine's: for a robot simulated faster than real time.
-type ScaledClock struct {
-	begin time.Time
-	rate  float64
+// SimClock shows the time of a robot that is simulated in this process, faster than real time or slower. It stands still while
+// the simulation does: what a busy machine holds up, it holds up for both.
+type SimClock struct {
+	begin   time.Time
+	rate    float64
+	elapsed func() time.Duration
 }
 
-// NewScaledClock begins now.
-func NewScaledClock(rate float64) *ScaledClock { return &ScaledClock{begin: time.Now(), rate: rate} }
+// NewSimClock begins now; elapsed is the simulated time that has passed, rate how many simulated seconds there are to be in a real one.
+func NewSimClock(rate float64, elapsed func() time.Duration) *SimClock {
+	return &SimClock{begin: time.Now(), rate: rate, elapsed: elapsed}
+}
 
 // Now implements guard.Clock.
-func (c *ScaledClock) Now() time.Time {
-	return c.begin.Add(time.Duration(float64(time.Since(c.begin)) * c.rate))
-}
-
-// Machine is the machine's time at which this clock showed t: what arrives is stamped by that one.
-func (c *ScaledClock) Machine(t time.Time) time.Time {
-	return c.begin.Add(time.Duration(float64(t.Sub(c.begin)) / c.rate))
-}
+func (c *SimClock) Now() time.Time { return c.begin.Add(c.elapsed()) }
 
 // NewTicker implements guard.Clock: d passes rate times as fast, and never in less than a millisecond.
-func (c *ScaledClock) NewTicker(d time.Duration) guard.Ticker {
+func (c *SimClock) NewTicker(d time.Duration) guard.Ticker {
 	t := time.NewTicker(max(time.Duration(float64(d)/c.rate), time.Millisecond))
-	out := &scaledTicker{ticker: t, clock: c, times: make(chan time.Time, 1), stop: make(chan struct{})}
+	out := &simTicker{ticker: t, clock: c, times: make(chan time.Time, 1), stop: make(chan struct{})}
 	go out.run()
 	return out
 }
 
-// scaledTicker passes ticks on with the scaled time.
-type scaledTicker struct {
+// simTicker passes ticks on with the simulated time.
+type simTicker struct {
 	ticker *time.Ticker
-	clock  *ScaledClock
+	clock  *SimClock
 	times  chan time.Time
 	stop   chan struct{}
 }
 
-func (t *scaledTicker) run() {
+func (t *simTicker) run() {
 	for {
 		select {
 		case <-t.ticker.C:
@@ -56,10 +53,10 @@ func (t *scaledTicker) run() {
 }
 
 // C implements guard.Ticker.
-func (t *scaledTicker) C() <-chan time.Time { return t.times }
+func (t *simTicker) C() <-chan time.Time { return t.times }
 
 // Stop implements guard.Ticker.
-func (t *scaledTicker) Stop() {
+func (t *simTicker) Stop() {
 	t.ticker.Stop()
 	close(t.stop)
 }

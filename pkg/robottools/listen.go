@@ -20,6 +20,8 @@ type reading struct {
 type latest struct {
 	topic, typeName string
 	clock           ros.Clock
+	now             func() time.Time          // arrivals are by this clock
+	arrived         func(time.Time) time.Time // a message's arrival on it; nil: as it is
 	stamped         bool
 
 	mu      sync.Mutex
@@ -31,11 +33,16 @@ type latest struct {
 // listen subscribes twice: best effort hears every publisher from now on, transient
 // local also hears what a latched publisher said before.
 func listen(node ros.Node, topic, typeName string, onMessage func(reading)) (*latest, error) {
+	return listenBy(node, time.Now, nil, topic, typeName, onMessage)
+}
+
+// listenBy is listen with another clock for arrivals: the guard's, where rest is told by it.
+func listenBy(node ros.Node, now func() time.Time, arrived func(time.Time) time.Time, topic, typeName string, onMessage func(reading)) (*latest, error) {
 	t, err := node.Types().Message(typeName)
 	if err != nil {
 		return nil, err
 	}
-	l := &latest{topic: topic, typeName: typeName, clock: node.Clock(), changed: make(chan struct{}), stamped: hasStamp(t)}
+	l := &latest{topic: topic, typeName: typeName, clock: node.Clock(), now: now, arrived: arrived, changed: make(chan struct{}), stamped: hasStamp(t)}
 	for _, qos := range []ros.QoS{ros.SensorQoS(), ros.LatchedQoS()} {
 		sub, err := node.CreateSubscription(topic, typeName, qos, func(r ros.Received) {
 			if got, isNew := l.put(r); isNew && onMessage != nil {
@@ -59,6 +66,9 @@ func hasStamp(t *ros.Type) bool {
 // put stores a message; a latched publisher reaches both subscriptions, the second copy is not new.
 func (l *latest) put(r ros.Received) (reading, bool) {
 	got := reading{msg: r.Message, arrived: r.Arrived, stamp: l.clock.Now()}
+	if l.arrived != nil {
+		got.arrived = l.arrived(r.Arrived)
+	}
 	if l.stamped {
 		got.stamp = r.Message.Stamp("header.stamp")
 	}
@@ -95,7 +105,7 @@ func (l *latest) fresh(ctx context.Context, maxAge time.Duration, after time.Tim
 	before := ros.Time(0)
 	for {
 		got, changed := l.get()
-		age := time.Since(got.arrived)
+		age := l.now().Sub(got.arrived)
 		switch {
 		case got.msg == nil:
 		case !after.IsZero() && !got.arrived.After(after):
@@ -116,7 +126,7 @@ func (l *latest) fresh(ctx context.Context, maxAge time.Duration, after time.Tim
 // age by the source's own stamp.
 func (l *latest) age(r reading) time.Duration {
 	if !l.stamped || r.stamp.IsZero() {
-		return time.Since(r.arrived)
+		return l.now().Sub(r.arrived)
 	}
 	return l.clock.Now().Sub(r.stamp)
 }
@@ -124,7 +134,7 @@ func (l *latest) age(r reading) time.Duration {
 func (l *latest) stale(r reading, maxAge time.Duration) error {
 	e := &StaleError{Topic: l.topic, Limit: maxAge, Never: r.msg == nil, Publishers: l.publishers()}
 	if r.msg != nil {
-		e.Age = max(time.Since(r.arrived), l.age(r))
+		e.Age = max(l.now().Sub(r.arrived), l.age(r))
 	}
 	return e
 }

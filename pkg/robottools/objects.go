@@ -244,6 +244,32 @@ func (p *Profile) placeAt(x, y float64) string {
 	return best
 }
 
+// recorded is where an object that was never seen is taken to lie: those on record at one place side by side along its surface.
+func (p *Profile) recorded(name string) (spot, bool) {
+	place := p.Objects[name].Place
+	s := p.Places[place].Surface
+	if s == nil {
+		return spot{}, false
+	}
+	before, all := 0.0, 0.0
+	for other, o := range p.Objects {
+		if o.Place == place {
+			all++
+			if other < name {
+				before++
+			}
+		}
+	}
+	at := spot{(s.Min[0] + s.Max[0]) / 2, (s.Min[1] + s.Max[1]) / 2, s.Z + predictedSize/2, place}
+	share := (before + 1) / (all + 1)
+	if s.Max[0]-s.Min[0] > s.Max[1]-s.Min[1] {
+		at.x = s.Min[0] + share*(s.Max[0]-s.Min[0])
+	} else {
+		at.y = s.Min[1] + share*(s.Max[1]-s.Min[1])
+	}
+	return at, true
+}
+
 // surfaceMargin is how far over a surface's edge an object's middle may be seen and still count as on it, m.
 const surfaceMargin = 0.03
 

@@ -86,6 +86,10 @@ type Body struct {
 type Detections struct {
 	Topic string `json:"topic"`
 	Type  string `json:"type"`
+	// Range (m) and Angle (rad, the whole opening, about straight ahead of the base) are how far the camera surely sees; for
+	// predictions. Range 0: everywhere.
+	Range float64 `json:"range"`
+	Angle float64 `json:"angle"`
 }
 
 // MapSource is a nav_msgs/msg/OccupancyGrid topic: while it is missing, motions are refused. Without a topic no map is checked.
@@ -130,6 +134,9 @@ type Tool struct {
 	Pass string `json:"pass"`
 	// Requires are CEL conditions on arguments and state, checked before anything is sent: message -> expression.
 	Requires Exprs `json:"requires"`
+	// Preconditions are CEL conditions on the world, checked before anything is sent: message -> expression. What they refuse is
+	// precondition_failed: it may be different when the world is.
+	Preconditions Exprs `json:"preconditions"`
 	// Postconditions is CEL yielding criteria that must hold after the skill.
 	Postconditions string   `json:"postconditions"`
 	Validators     []string `json:"validators"`

@@ -34,13 +34,29 @@ type Actuator struct {
 	Tip             string      `json:"tip"`
 	AllowedContacts [][2]string `json:"allowed_contacts"`
 	Fingers         []string    `json:"fingers"`
-	// Interlocks are conditions (CEL) under which it may move at all: what is wrong otherwise -> condition.
-	Interlocks Exprs `json:"interlocks"`
+	// Interlocks are conditions under which it may move at all.
+	Interlocks []Interlock `json:"interlocks"`
 	// AllowedPublishers are nodes that may publish on its command topics without being foreign (a navigator, a mux).
 	AllowedPublishers []string `json:"allowed_publishers"`
 	// Alongside are actuators that may move while this one does; it holds both ways.
 	Alongside []string    `json:"alongside"`
 	Guard     GuardTuning `json:"guard"`
+}
+
+// Interlock is a condition under which an actuator may move at all.
+type Interlock struct {
+	// Says is what is wrong where it does not hold.
+	Says string `json:"says"`
+	// Holds is CEL.
+	Holds string `json:"holds"`
+	// Remedy is the call that brings it about, for whoever was refused; nil: none is named, and nobody makes it unasked.
+	Remedy *Remedy `json:"remedy"`
+}
+
+// Remedy is a call of a skill.
+type Remedy struct {
+	Tool string         `json:"tool"`
+	Args map[string]any `json:"args"` // as they are
 }
 
 // Axis is one measured value of an actuator.

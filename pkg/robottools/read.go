@@ -22,6 +22,7 @@ const readPatience = 2 * time.Second
 
 // Call implements tool.Tool.
 func (t *readTool) Call(ctx context.Context, call tool.Call) tool.Result {
+	t.robot.letHear(ctx)
 	s, err := t.scope(call)
 	if err != nil {
 		return *t.fail(tool.Failed, "%v", err)
@@ -30,7 +31,7 @@ func (t *readTool) Call(ctx context.Context, call tool.Call) tool.Result {
 	if err != nil {
 		return *t.readFailure(ctx, err)
 	}
-	if err := t.evalWhere(s); err != nil {
+	if s, err = t.asRead(ctx, call, s); err != nil {
 		return *t.fail(tool.Failed, "%v", err)
 	}
 	if t.fresh != nil {
@@ -44,6 +45,22 @@ func (t *readTool) Call(ctx context.Context, call tool.Call) tool.Result {
 		}
 	}
 	return t.observation(s, whole)
+}
+
+// asRead is the scope with what was read, and with what else is known by then: what is told of joints and objects is no
+// older than the message.
+func (t *readTool) asRead(ctx context.Context, call tool.Call, read scope) (scope, error) {
+	t.robot.letHear(ctx)
+	s, err := t.scope(call)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"msg", "response", "value"} {
+		if v, ok := read[name]; ok {
+			s[name] = v
+		}
+	}
+	return s, t.evalWhere(s)
 }
 
 func (t *readTool) readFailure(ctx context.Context, err error) *tool.Result {

@@ -42,7 +42,7 @@ type Robot struct {
 	world       *worldView
 	objects     *objectMemory
 	description *description
-	interlocks  map[string][]named
+	interlocks  map[string][]lock
 	all         []*actuator // of every kind, by name
 	actuators   map[string]*baseActuator
 	joints      map[string]*jointActuator
@@ -51,8 +51,7 @@ type Robot struct {
 	table       *tool.Table
 	wait        time.Duration
 	arrived     func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
-	// scaled is the guard's clock where it runs faster than the machine's.
-	scaled *ScaledClock
+	now         func() time.Time          // the guard's clock
 
 	background context.Context // ends with Close; never a call's own
 	cancel     context.CancelFunc
@@ -73,13 +72,11 @@ func New(cfg Config) (*Robot, error) {
 	r := &Robot{
 		node: cfg.Node, profile: cfg.Profile, wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
 		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
-		estop: map[string]bool{},
-	}
-	if c, ok := cfg.Clock.(*ScaledClock); ok {
-		r.scaled = c
+		estop: map[string]bool{}, now: time.Now,
 	}
 	if cfg.Clock != nil {
 		r.arrived = func(time.Time) time.Time { return cfg.Clock.Now() }
+		r.now = cfg.Clock.Now
 	}
 	if r.wait <= 0 {
 		r.wait = 10 * time.Second
@@ -157,6 +154,7 @@ func (r *Robot) link() (err error) {
 			b.pair(r.profile)
 		}
 	}
+	all = append(all, r.linkInterlocks())
 	return errors.Join(all...)
 }
 
@@ -250,7 +248,7 @@ func (r *Robot) listen(topic, typeName string) (*latest, error) {
 	if ok {
 		return l, nil
 	}
-	l, err := listen(r.node, topic, typeName, nil)
+	l, err := listenBy(r.node, r.now, r.arrived, topic, typeName, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -373,8 +371,8 @@ func (r *Robot) EmergencyInput(source string, stopped bool) {
 	r.guard.EmergencyStop(active)
 }
 
-// RestSince is since when every actuator has been measured at rest, on the machine's monotonic clock as messages'
-// arrivals are; the zero time if one is not.
+// RestSince is since when every actuator has been measured at rest, on the guard's clock as the arrivals of what tools read
+// are; the zero time if one is not.
 func (r *Robot) RestSince() time.Time {
 	var latest time.Time
 	for _, a := range r.all {
@@ -385,9 +383,6 @@ func (r *Robot) RestSince() time.Time {
 		if since.After(latest) {
 			latest = since
 		}
-	}
-	if r.scaled != nil && !latest.IsZero() {
-		return r.scaled.Machine(latest)
 	}
 	return latest
 }

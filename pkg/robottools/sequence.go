@@ -75,9 +75,9 @@ func (t *sequenceTool) link(r *Robot, c *Profile) error {
 	return nil
 }
 
-// fresh is the scope of the sequence's arguments with what is known now.
-func (t *sequenceTool) fresh(call tool.Call, begin scope) (scope, error) {
-	s, err := t.scope(call)
+// fresh is the scope of the sequence's arguments with what is known now, or would be.
+func (t *sequenceTool) fresh(call tool.Call, begin scope, v view) (scope, error) {
+	s, err := t.scopeIn(call, v)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +88,10 @@ func (t *sequenceTool) fresh(call tool.Call, begin scope) (scope, error) {
 }
 
 // beginning is what stays as it was when the sequence began.
-func (t *sequenceTool) beginning(s scope) scope {
+func (t *sequenceTool) beginning(s scope, v view) scope {
 	held := []any{}
-	if g := t.robot.heldNow(); g.object != "" {
-		held = append(held, g.object)
+	if object, _, ok := t.robot.heldIn(v); ok {
+		held = append(held, object)
 	}
 	begun := map[string]any{}
 	for _, w := range t.where {
@@ -107,11 +107,12 @@ func (t *sequenceTool) beginning(s scope) scope {
 
 // Call implements tool.Tool.
 func (t *sequenceTool) Call(ctx context.Context, call tool.Call) tool.Result {
+	t.robot.letHear(ctx)
 	s, bad := t.prepare(call)
 	if bad != nil {
 		return *bad
 	}
-	begin := t.beginning(s)
+	begin := t.beginning(s, t.robot.live())
 	moved := false
 	for i, p := range t.steps {
 		r, ran := t.run(ctx, call, p, i, begin)
@@ -121,7 +122,7 @@ func (t *sequenceTool) Call(ctx context.Context, call tool.Call) tool.Result {
 		}
 		return t.failed(ctx, call, r, p, i, moved, begin)
 	}
-	if now, err := t.fresh(call, begin); err == nil {
+	if now, err := t.fresh(call, begin, t.robot.live()); err == nil {
 		s = now
 	}
 	return t.observation(s, map[string]any{"parts": len(t.steps)})
@@ -135,31 +136,29 @@ type partResult struct {
 
 func (r partResult) ok() bool { return r.OK && (!r.verify || r.Passed) }
 
-// run calls one part; ran is false where its condition let it out.
-func (t *sequenceTool) run(ctx context.Context, call tool.Call, p sequencePart, index int, begin scope) (r partResult, ran bool) {
-	fail := func(kind tool.ErrorKind, err error) partResult {
-		return partResult{Result: tool.Result{ErrorKind: kind, Content: err.Error(), Source: t.spec.Source}}
+// subCall is the call of one part, its arguments made from what is known when its turn comes; skip is true where its condition lets
+// it out.
+func (t *sequenceTool) subCall(call tool.Call, p sequencePart, index int, begin scope, v view) (sub tool.Call, skip bool, bad *tool.Result) {
+	fail := func(kind tool.ErrorKind, err error) (tool.Call, bool, *tool.Result) {
+		return sub, false, &tool.Result{ErrorKind: kind, Content: err.Error(), Source: t.spec.Source}
 	}
-	if ctx.Err() != nil {
-		return fail(tool.Canceled, context.Cause(ctx)), false
-	}
-	s, err := t.fresh(call, begin)
+	s, err := t.fresh(call, begin, v)
 	if err != nil {
-		return fail(tool.PreconditionFailed, err), false
+		return fail(tool.PreconditionFailed, err)
 	}
 	if p.when != nil {
 		yes, err := p.when.bool(s)
 		if err != nil {
-			return fail(tool.PreconditionFailed, err), false
+			return fail(tool.PreconditionFailed, err)
 		}
 		if !yes {
-			return partResult{Result: tool.Result{OK: true}}, false
+			return sub, true, nil
 		}
 	}
 	args := map[string]any{}
 	for _, a := range p.args {
 		if args[a.name], err = a.eval(s); err != nil {
-			return fail(tool.PreconditionFailed, fmt.Errorf("%s: %w", a.name, err)), false
+			return fail(tool.PreconditionFailed, fmt.Errorf("%s: %w", a.name, err))
 		}
 	}
 	raw, err := marshalValue(args)
@@ -167,11 +166,27 @@ func (t *sequenceTool) run(ctx context.Context, call tool.Call, p sequencePart, 
 		raw, err = t.robot.table.Validate(p.tool, raw)
 	}
 	if err != nil {
-		return fail(tool.InvalidArguments, err), false
+		return fail(tool.InvalidArguments, err)
 	}
-	sub := call
+	sub = call
 	sub.ID = fmt.Sprintf("%s.%d", call.ID, index+1)
 	sub.Arguments = json.RawMessage(raw)
+	return sub, false, nil
+}
+
+// run calls one part; ran is false where its condition let it out.
+func (t *sequenceTool) run(ctx context.Context, call tool.Call, p sequencePart, index int, begin scope) (r partResult, ran bool) {
+	if ctx.Err() != nil {
+		return partResult{Result: tool.Result{ErrorKind: tool.Canceled, Content: context.Cause(ctx).Error(), Source: t.spec.Source}}, false
+	}
+	t.robot.letHear(ctx)
+	sub, skip, bad := t.subCall(call, p, index, begin, t.robot.live())
+	switch {
+	case bad != nil:
+		return partResult{Result: *bad}, false
+	case skip:
+		return partResult{Result: tool.Result{OK: true}}, false
+	}
 	sub.NotBefore = t.robot.RestSince()
 	call.Note("sequence.part", map[string]any{"part": index + 1, "of": len(t.steps), "tool": p.tool, "arguments": sub.Arguments})
 	res := t.robot.byName(p.tool).Call(ctx, sub)

@@ -92,7 +92,8 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		return *t.leaseFailure(ctx, err)
 	}
 	defer lease.Release()
-	if bad := t.interlocked(call); bad != nil {
+	t.robot.letHear(ctx)
+	if bad := t.interlocked(call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	s, size, bad := t.prepareMotion(call)
@@ -152,6 +153,9 @@ func (t *streamSkill) revalidate(call tool.Call, s scope, run *streamRun) error 
 
 // DryRun implements tool.DryRunner.
 func (t *streamSkill) DryRun(_ context.Context, call tool.Call) tool.Result {
+	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+		return *bad
+	}
 	if _, _, bad := t.prepareMotion(call); bad != nil {
 		return *bad
 	}
@@ -275,7 +279,10 @@ func (t *streamSkill) Predict(_ context.Context, call tool.Call, state any) tool
 	if !ok {
 		return unknownState()
 	}
-	v := view{t.robot.world, at}
+	v := view{t.robot, at}
+	if bad := t.interlocked(call, v); bad != nil {
+		return refusedBy(bad, lockFinding(bad))
+	}
 	s, bad := t.prepareIn(call, v)
 	if bad != nil {
 		return refusedBy(bad, nil)

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/spatial/r3"
 
+	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/kinematics"
 	"agent_node/pkg/geometry/planning"
 	"agent_node/pkg/geometry/spatial"
@@ -82,9 +83,10 @@ func (t *trajectorySkill) plan(ctx context.Context, call tool.Call, v view) (s s
 	if err != nil {
 		return fail(tool.StaleState, err)
 	}
-	to, err := t.target(s, model, world, from)
+	to, err := t.target(s, model, world, from, v)
 	if err != nil {
-		return fail(tool.GeometryRefused, err)
+		_, _, _, bad := fail(tool.GeometryRefused, err)
+		return nil, traj, validate.Report{Findings: t.outOfReach(err)}, bad
 	}
 	s["goal"] = numbersOf(to)
 	path, err := planning.PlanJoints(ctx, planning.Request{Scene: world.Arm.Scene, Joints: model.joints, From: from, To: to, Vias: t.vias})
@@ -109,7 +111,7 @@ func (t *trajectorySkill) from(state validate.JointState) ([]float64, error) {
 }
 
 // target are the joint positions to reach: as given, or solved for the pose.
-func (t *trajectorySkill) target(s scope, m *armModel, w *validate.World, from []float64) ([]float64, error) {
+func (t *trajectorySkill) target(s scope, m *armModel, w *validate.World, from []float64, in view) ([]float64, error) {
 	if t.joints != nil {
 		v, err := t.joints.eval(s)
 		if err != nil {
@@ -126,7 +128,7 @@ func (t *trajectorySkill) target(s scope, m *armModel, w *validate.World, from [
 	if err != nil {
 		return nil, err
 	}
-	pose, free, err := t.tip(v)
+	pose, free, err := t.tip(v, in)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +144,22 @@ func (t *trajectorySkill) target(s scope, m *armModel, w *validate.World, from [
 	o.Accept = nil
 	blocked, second := m.chain.IK(pose, from, o)
 	if second != nil {
-		return nil, fmt.Errorf("rule reachability: %w", err)
+		return nil, fmt.Errorf("rule %s: %w", geometry.RuleReach, err)
 	}
 	return blocked, nil
+}
+
+// outOfReach says as a finding how far a pose is out of reach; nil for other errors.
+func (t *trajectorySkill) outOfReach(err error) []geometry.Finding {
+	var far *kinematics.UnreachableError
+	if !errors.As(err, &far) {
+		return nil
+	}
+	f := geometry.Finding{Rule: geometry.RuleReach, Subject: t.act.def.Tip, Index: -1, Value: far.Missing, Unit: "m", Message: err.Error()}
+	if far.Missing == 0 {
+		f.Value, f.Unit = far.Angle, "rad"
+	}
+	return []geometry.Finding{f}
 }
 
 // jointMargin is kept from the joints' limits by inverse kinematics, rad.
@@ -166,7 +181,7 @@ func (t *trajectorySkill) given(list []any) ([]float64, error) {
 }
 
 // tip reads {frame, x, y, z} with roll, pitch and yaw, or without: the tool then points down with any yaw.
-func (t *trajectorySkill) tip(v any) (pose spatial.Transform, free bool, err error) {
+func (t *trajectorySkill) tip(v any, in view) (pose spatial.Transform, free bool, err error) {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return pose, false, fmt.Errorf("a pose is %v, wanted {x, y, z, …}", v)
@@ -198,7 +213,7 @@ func (t *trajectorySkill) tip(v any) (pose spatial.Transform, free bool, err err
 	}
 	frame, _ := m["frame"].(string)
 	if base := t.robot.profile.Frames.Base; frame != "" && frame != base {
-		r, err := t.robot.world.at(base, frame, t.robot.node.Clock().Now())
+		r, err := in.toBase(frame)
 		if err != nil {
 			return pose, false, err
 		}
@@ -225,7 +240,8 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 		return *t.leaseFailure(ctx, err)
 	}
 	defer lease.Release()
-	if bad := t.interlocked(call); bad != nil {
+	t.robot.letHear(ctx)
+	if bad := t.interlocked(call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	s, traj, _, bad := t.plan(ctx, call, t.robot.live())
@@ -296,6 +312,9 @@ func (t *trajectorySkill) message(traj trajectory.Trajectory) (*ros.Message, err
 
 // DryRun implements tool.DryRunner.
 func (t *trajectorySkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
+	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+		return *bad
+	}
 	_, traj, _, bad := t.plan(ctx, call, t.robot.live())
 	if bad != nil {
 		return *bad
@@ -309,7 +328,11 @@ func (t *trajectorySkill) Predict(ctx context.Context, call tool.Call, state any
 	if !ok {
 		return unknownState()
 	}
-	s, _, report, bad := t.plan(ctx, call, view{t.robot.world, at})
+	v := view{t.robot, at}
+	if bad := t.interlocked(call, v); bad != nil {
+		return refusedBy(bad, lockFinding(bad))
+	}
+	s, _, report, bad := t.plan(ctx, call, v)
 	if bad != nil {
 		return refusedBy(bad, findingsOf(report))
 	}
@@ -319,9 +342,6 @@ func (t *trajectorySkill) Predict(ctx context.Context, call tool.Call, state any
 		q[i], _ = x.(float64)
 	}
 	next := at.moved(at.base)
-	if next.joints == nil {
-		next.joints = map[string][]float64{}
-	}
 	next.joints[t.act.name] = q
 	return tool.Prediction{State: next}
 }

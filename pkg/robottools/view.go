@@ -2,6 +2,7 @@ package robottools
 
 import (
 	"maps"
+	"math"
 
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/validate"
@@ -11,40 +12,62 @@ import (
 // predicted is the robot as it would be after calls that are not made.
 type predicted struct {
 	base    Place
-	joints  map[string][]float64      // by actuator, where a prediction changed them
-	grips   bool                      // a prediction changed what is held
-	held    string                    // the object in the gripper then, "" for none
-	objects map[string]map[string]any // where predictions put objects, as the scope has them
+	joints  map[string][]float64 // by actuator, where a prediction changed them
+	grips   bool                 // a prediction changed what is held
+	held    string               // the object in the gripper then, "" for none
+	objects map[string]spot      // where predictions put objects
+}
+
+// spot is where an object lies, m in the map frame.
+type spot struct {
+	x, y, z float64
+	place   string // whose surface it is on, "" for none
 }
 
 // view is the world with the robot as it is measured, or as it is predicted.
 type view struct {
-	w  *worldView
+	r  *Robot
 	at *predicted // nil: as measured
 }
 
 // live is the robot as it is measured.
-func (r *Robot) live() view { return view{w: r.world} }
+func (r *Robot) live() view { return view{r: r} }
 
 // pose of the base in the map frame.
 func (v view) pose() (Place, bool) {
 	if v.at != nil {
 		return v.at.base, true
 	}
-	return v.w.pose()
+	return v.r.world.pose()
 }
 
 // snapshot is the world for one base.
 func (v view) snapshot(a *baseActuator) *validate.World {
-	world := v.w.snapshot(a)
+	world := v.r.world.snapshot(a)
 	if v.at != nil {
-		world.State = validate.State{Pose: planarPose(v.at.base), Frame: v.w.profile.Frames.Map, Stamp: world.Now}
+		world.State = validate.State{Pose: planarPose(v.at.base), Frame: v.r.world.profile.Frames.Map, Stamp: world.Now}
 	}
 	return world
 }
 
+// toBase is the transform from a frame to the base. Frames of the world are seen from where the base would be.
+func (v view) toBase(frame string) (spatial.Transform, error) {
+	f, now := v.r.profile.Frames, v.r.node.Clock().Now()
+	if v.at == nil || frame != f.Map && frame != f.Odom {
+		return v.r.world.at(f.Base, frame, now)
+	}
+	toMap := spatial.Identity()
+	if frame != f.Map {
+		var err error
+		if toMap, err = v.r.world.at(f.Map, frame, now); err != nil {
+			return spatial.Transform{}, err
+		}
+	}
+	return planarPose(v.at.base).Transform().Inverse().Compose(toMap), nil
+}
+
 func (v view) checkPose(a *baseActuator, p Place) validate.Report {
-	return validate.Validate(validate.PoseGoal{Frame: v.w.profile.Frames.Map, Pose: planarPose(p)}, v.snapshot(a))
+	return validate.Validate(validate.PoseGoal{Frame: v.r.world.profile.Frames.Map, Pose: planarPose(p)}, v.snapshot(a))
 }
 
 func (v view) checkPath(a *baseActuator, path validate.Path) validate.Report {
@@ -77,7 +100,9 @@ func (r *Robot) start(state any) (*predicted, bool) {
 func (p *predicted) moved(to Place) *predicted {
 	out := *p
 	out.base = to
-	out.joints, out.objects = maps.Clone(p.joints), maps.Clone(p.objects)
+	out.joints, out.objects = map[string][]float64{}, map[string]spot{}
+	maps.Copy(out.joints, p.joints)
+	maps.Copy(out.objects, p.objects)
 	return &out
 }
 
@@ -116,8 +141,102 @@ func (v view) amend(s scope) {
 	}
 	s["from"] = poseMap(v.at.base)
 	if known, ok := s["objects"].(map[string]any); ok {
-		for name, o := range v.at.objects {
+		v.amendObjects(known)
+	}
+	if known, ok := s["joints"].(map[string]any); ok {
+		for name, q := range v.at.joints {
+			known[name] = numbersOf(q)
+		}
+	}
+}
+
+// amendObjects says of each object where it would be known to be. One that is only on record is taken to lie on its place's surface; what lies where the robot would look is taken to be seen.
+func (v view) amendObjects(known map[string]any) {
+	if len(known) == 0 {
+		for name, o := range v.r.objects.scope(v.r.node.Clock().Now()) {
 			known[name] = o
 		}
 	}
+	held, _, holds := v.r.heldIn(v)
+	for name, o := range known {
+		e, ok := o.(map[string]any)
+		if !ok {
+			continue
+		}
+		e["held"] = holds && name == held
+		if e["held"] == true {
+			e["place"], e["seen"], e["age_s"] = "", true, 0.0
+			if tip, ok := v.r.tipIn(v); ok {
+				e["x"], e["y"], e["z"] = round(tip.Translation.X, 4), round(tip.Translation.Y, 4), round(tip.Translation.Z, 4)
+			}
+			continue
+		}
+		if at, ok := v.whereabouts(name, e); ok {
+			v.look(e, at)
+		}
+	}
+}
+
+// whereabouts of an object: where a prediction put it, where it was seen, or where its record lets it lie.
+func (v view) whereabouts(name string, e map[string]any) (spot, bool) {
+	if at, ok := v.at.objects[name]; ok {
+		return at, true
+	}
+	x, okX := e["x"].(float64)
+	y, okY := e["y"].(float64)
+	z, okZ := e["z"].(float64)
+	place, _ := e["place"].(string)
+	if okX && okY && okZ {
+		return spot{x, y, z, place}, true
+	}
+	return v.r.profile.recorded(name)
+}
+
+// outOfSight is the age of what is not seen from where the robot would be, s.
+const outOfSight = 3600.0
+
+// look puts a known spot into an object's entry: in sight, or not.
+func (v view) look(e map[string]any, at spot) {
+	e["x"], e["y"], e["z"], e["place"] = round(at.x, 4), round(at.y, 4), round(at.z, 4), at.place
+	e["age_s"] = outOfSight
+	if v.sees(at.x, at.y) {
+		e["seen"], e["age_s"] = true, 0.0
+	}
+}
+
+// sees reports whether a point of the map would be in the camera's view; what stands in between is not looked at. A profile that
+// does not say how far it sees is taken to see everything.
+func (v view) sees(x, y float64) bool {
+	d := v.r.profile.World.Detections
+	if d.Range == 0 {
+		return true
+	}
+	dx, dy := x-v.at.base.X, y-v.at.base.Y
+	return math.Hypot(dx, dy) <= d.Range && math.Abs(AngleDiff(math.Atan2(dy, dx), v.at.base.Yaw)) <= d.Angle/2
+}
+
+// tipIn is where the arm's tip would be, in the map frame.
+func (r *Robot) tipIn(v view) (spatial.Transform, bool) {
+	base, ok := v.pose()
+	if !ok {
+		return spatial.Transform{}, false
+	}
+	for _, a := range r.joints {
+		if a.def.Kind != "arm" {
+			continue
+		}
+		r.description.mu.Lock()
+		m := r.description.models[a.name]
+		r.description.mu.Unlock()
+		state := a.jointState(v, 0)
+		if m == nil || len(state.Positions) == 0 {
+			return spatial.Transform{}, false
+		}
+		tip, err := m.chain.FK(state.Positions)
+		if err != nil {
+			return spatial.Transform{}, false
+		}
+		return planarPose(base).Transform().Compose(tip), true
+	}
+	return spatial.Transform{}, false
 }

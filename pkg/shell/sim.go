@@ -75,7 +75,7 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 	}
 	var options node.Options
 	if simulated {
-		options.GuardClock = robottools.NewScaledClock(s.Rate)
+		options.GuardClock = robottools.NewSimClock(s.Rate, bot.Elapsed)
 	}
 	agent, err := node.New(host, options)
 	if err != nil {

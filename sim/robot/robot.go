@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"agent_node/pkg/ros"
@@ -40,6 +41,8 @@ type Robot struct {
 	arm      lane
 	gripper  lane
 	contact  bool
+
+	elapsed atomic.Int64 // simulated, ns
 
 	actions actions
 
@@ -120,6 +123,7 @@ func (r *Robot) tick() {
 	r.sim.SetFaults(r.faults.physical())
 	r.advance()
 	r.sim.Step()
+	r.elapsed.Store(int64(r.sim.Time()))
 	s := r.look()
 	contact := s.truth.Contact || s.truth.ArmContact
 	touched := contact && !r.contact
@@ -166,6 +170,9 @@ func (r *Robot) SetParameter(name string, value any) error {
 	}
 	return r.params.server.Set(param.Parameter{Name: name, Value: v})
 }
+
+// Elapsed is the simulated time that has passed.
+func (r *Robot) Elapsed() time.Duration { return time.Duration(r.elapsed.Load()) }
 
 // World is the robot's world. It must not be changed.
 func (r *Robot) World() *world.World { return r.world }

@@ -139,21 +139,48 @@ func (p *parser) square() (program, bool, error) {
 	}
 	var out program
 	for range 4 {
-		out = append(out, driveCall(side), turnCall(turn*math.Pi/2))
+		out = append(out, driveCall(side), turnSaid(turn*math.Pi/2))
 	}
 	return out, true, nil
 }
 
-// negation reads "do not move": it forbids every skill of the task.
+// negation reads "do not move": it forbids every skill of the task. "Do not go to the office" and "do not touch the red cube"
+// forbid that place and that object.
 func (p *parser) negation() (program, bool, error) {
+	if name, ok := attempt(p, p.ban); ok {
+		p.banned = append(p.banned, name)
+		return nil, true, nil
+	}
+	if p.anyPhrase("do not enter the keepout", "do not go into the keepout", "do not drive into the keepout", "without entering the keepout") {
+		p.takeAny("zone", "area")
+		return nil, true, nil // as always
+	}
 	if p.anyPhrase("do not move at all", "do not move", "do not drive anywhere", "do not drive", "do not go anywhere", "without driving anywhere", "without driving", "without moving anywhere", "without moving",
 		"without any motion", "no motion", "no moving", "no driving", "stay where you are", "stay put", "position only", "without going anywhere", "do nothing") {
 		onlyPosition := p.words[p.at-1].text == "only"
 		p.still = true
 		if onlyPosition {
-			return program{poseQuestion()}, true, nil
+			return program{poseQuestion(false)}, true, nil
 		}
 		return nil, true, nil
 	}
 	return nil, false, nil
+}
+
+// ban reads a place or an object that the task forbids.
+func (p *parser) ban() (string, bool) {
+	switch {
+	case p.anyPhrase("do not go to", "do not go into", "do not drive to", "do not drive into", "do not enter", "do not visit", "never go to", "never enter", "without going to", "without visiting", "without entering"):
+		return p.placeName()
+	case p.anyPhrase("do not touch", "do not move", "do not take", "do not pick up", "do not pick", "do not grab", "do not bring", "never touch", "without touching", "without moving"):
+		name, ok := p.objectName()
+		if ok {
+			p.somewhere() // wherever to
+		}
+		return name, ok
+	case p.take("leave"):
+		name, ok := p.objectName()
+		return name, ok && p.anyPhrase("alone", "where it is", "where it lies", "untouched")
+	}
+	return "", false
 }

@@ -37,12 +37,15 @@ func (p *parser) conditional() (program, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	p.separators()
 	var els program
+	mark = p.at
+	p.separators()
 	if p.elseWord() {
 		if els, err = p.inner(p.end); err != nil {
 			return nil, false, err
 		}
+	} else {
+		p.at = mark
 	}
 	if unless {
 		then, els = els, then
@@ -57,6 +60,18 @@ func (p *parser) conditional() (program, bool, error) {
 	}
 	b.then, b.els = then, els
 	return program{b}, true, nil
+}
+
+// armEnds: the sentence of a condition's arm is over, and the next one does not begin with "otherwise".
+func (p *parser) armEnds() bool {
+	mark := p.at
+	defer func() { p.at = mark }()
+	if !p.arm || !p.takeAny(".", "!") {
+		return false
+	}
+	for p.separators() {
+	}
+	return !p.elseWord()
 }
 
 func onlyFetch(p program) (fetch, bool) {
@@ -75,15 +90,25 @@ func (p *parser) elseWord() bool {
 	return false
 }
 
-// inner reads one arm of a condition; "do not move" in it means nothing is to be done there, and forbids nothing elsewhere.
+// inner reads one arm of a condition; "do not move" in it means nothing is to be done there, and forbids nothing elsewhere. It ends
+// with its sentence, or behind "first": what comes then is no longer conditional.
 func (p *parser) inner(until func() bool) (program, error) {
-	before := p.still
-	p.still = false
-	defer func() { p.still = before }()
-	arm, err := p.clauses(until)
+	still, arm := p.still, p.arm
+	p.still, p.arm = false, true
+	defer func() { p.still, p.arm = still, arm }()
+	w, _ := p.peek()
+	prog, err := p.clauses(until)
 	if err != nil {
 		return nil, err
 	}
+	if (w.text == "first" || w.text == "firstly") && len(prog) > 1 {
+		return nil, refuse("Is all of that to be done only if the condition holds? Say in a sentence of its own what is to be done in any case.")
+	}
+	return p.checkArm(prog)
+}
+
+// checkArm refuses an arm that contradicts itself, or says nothing.
+func (p *parser) checkArm(arm program) (program, error) {
 	if p.still && arm.moves() {
 		return nil, refuse("One arm of the condition asks for motion and forbids it.")
 	}

@@ -3,14 +3,22 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // found is what list_objects said of one object.
 type found struct {
-	Place string `json:"place"`
-	Seen  bool   `json:"seen"`
-	Held  bool   `json:"held"`
+	Place string  `json:"place"`
+	Seen  bool    `json:"seen"`
+	Held  bool    `json:"held"`
+	AgeS  float64 `json:"age_s"`
 }
+
+// inView: it was seen just now.
+func (f found) inView() bool { return f.Seen && f.AgeS <= freshSight }
+
+// freshSight is how old a sighting may be and still tell what is there now, s.
+const freshSight = 2.0
 
 // look asks where the objects are.
 func (r *runner) look() map[string]found {
@@ -23,46 +31,141 @@ func (r *runner) look() map[string]found {
 	return out
 }
 
-// errands bounds how often an object that was lost on the way is fetched again.
+// errands bounds how often an object that was lost on the way is fetched again, and how often a grasp that failed is tried again.
 const errands = 2
+
+// search is one object's way, with what was learned on it.
+type search struct {
+	object, from string
+	looked       []string // places where it was looked for in vain, in order
+	lost         int      // how often it slipped away, or could not be grasped
+}
 
 // fetch drives to where the object is, picks it up, drives on and places it. What gets lost on the way is looked for again.
 func (r *runner) fetch(f fetch) {
-	for try := 1; ; try++ {
-		at := r.look()[f.object]
-		if !at.Held && at.Place == f.place && (f.unless || try > 1) {
-			r.told = append(r.told, fmt.Sprintf("The %s is at the %s already.", f.object, f.place))
-			return
+	e := &search{object: f.object, from: f.from}
+	what := fmt.Sprintf("The %s cannot be placed at the %s", f.object, f.place)
+	for o := (observation{}); ; {
+		at, first := r.look(), o.tool == ""
+		it := at[f.object]
+		if !it.Held && it.Place == f.place && (f.unless || !first && it.inView()) {
+			r.already(f, it)
+			break
 		}
-		r.expect(f.object, f.from, at, try)
-		if (at.Held || r.grasp(f.object, at.Place, try)) && r.deliver(f, try) {
+		if it.Held && o.kind == "precondition_failed" { // it is not lost: something else is in the way
+			r.giveUp("%s: %s", what, o.content)
+		}
+		r.obtain(e, at, first)
+		e.from = "" // once it was picked up, it may be anywhere
+		r.do("navigate_to", map[string]any{"place": f.place})
+		if o = r.attempt("place", map[string]any{"place": f.place}); o.ok {
 			r.did = append(r.did, fmt.Sprintf("brought the %s to the %s", f.object, f.place))
-			r.last = nil
-			return
+			break
 		}
+		r.again(e, o, what)
 	}
+	r.last = fetch{object: f.object, place: f.place, unless: true}
+}
+
+// already tells that there is nothing to fetch, and by what that is known.
+func (r *runner) already(f fetch, it found) {
+	if it.Seen {
+		r.told = append(r.told, fmt.Sprintf("The %s is at the %s already.", f.object, f.place))
+		return
+	}
+	r.told = append(r.told, fmt.Sprintf("By my record the %s is at the %s already; I have not seen it.", f.object, f.place))
 }
 
 // pickUp drives to where the object is and picks it up.
 func (r *runner) pickUp(x pickUp) {
-	for try := 1; ; try++ {
-		at := r.look()[x.object]
-		if at.Held {
-			r.told = append(r.told, fmt.Sprintf("I hold the %s already.", x.object))
+	at := r.look()
+	if at[x.object].Held {
+		r.told = append(r.told, fmt.Sprintf("I hold the %s already.", x.object))
+		return
+	}
+	r.obtain(&search{object: x.object, from: x.from}, at, true)
+	r.did = append(r.did, "picked up the "+x.object)
+	r.last = nil
+}
+
+// obtain gets the object into the gripper: from where it is seen or on record, and where it is not there, from the other
+// places, one after the other. at is what was just seen.
+func (r *runner) obtain(e *search, at map[string]found, first bool) {
+	for {
+		it, known := at[e.object]
+		if !known {
+			r.giveUp("Nobody here knows of a %s.", e.object)
+		}
+		if first {
+			r.expect(e.object, e.from, it)
+			first = false
+		}
+		if it.Held {
 			return
 		}
-		r.expect(x.object, x.from, at, try)
-		if r.grasp(x.object, at.Place, try) {
-			r.did = append(r.did, "picked up the "+x.object)
-			r.last = nil
+		for name, o := range at {
+			if o.Held {
+				r.giveUp("I hold the %s, so I cannot pick up the %s.", name, e.object)
+			}
+		}
+		where, sure := r.whither(e, it)
+		r.do("navigate_to", map[string]any{"place": where})
+		if !sure { // look around first
+			at = r.look()
+			if it := at[e.object]; it.Place != where || !it.inView() {
+				e.looked = append(e.looked, where)
+				continue
+			}
+		}
+		o := r.attempt("pick", map[string]any{"object": e.object})
+		if o.ok {
 			return
 		}
+		r.again(e, o, fmt.Sprintf("The %s cannot be picked up at the %s", e.object, where))
+		if o.kind == "precondition_failed" && !slices.Contains(e.looked, where) {
+			e.looked = append(e.looked, where)
+		}
+		at = r.look()
 	}
 }
 
-// expect gives up where an object does not lie where the task says that it does. Once it was picked up, it may be anywhere.
-func (r *runner) expect(object, from string, at found, try int) {
-	if from == "" || try > 1 || at.Place == from && !at.Held {
+// whither is where to go for an object: where it is known to be, unless that was in vain, else the next place to look at.
+// sure is false where nothing speaks for that place.
+func (r *runner) whither(e *search, it found) (place string, sure bool) {
+	switch {
+	case it.Place != "" && (it.inView() || !slices.Contains(e.looked, it.Place)):
+		if slices.Contains(r.world.banned, it.Place) {
+			r.giveUp("The %s is at the %s, where I am not to go.", e.object, it.Place)
+		}
+		return it.Place, true
+	case it.inView():
+		r.giveUp("The %s lies where I cannot pick it up: at none of the places that I know.", e.object)
+	case e.from != "":
+		r.giveUp("I do not see the %s at the %s.", e.object, e.from)
+	}
+	open := r.world.open()
+	for _, name := range open {
+		if !slices.Contains(e.looked, name) {
+			return name, false
+		}
+	}
+	r.giveUp("I do not know where the %s is: I see it at none of the places %s.", e.object, joined(open))
+	return "", false
+}
+
+// again decides whether a failed pick or place is worth another look; it gives up where not.
+func (r *runner) again(e *search, o observation, what string) {
+	if !helps(o.kind) && o.kind != "precondition_failed" && o.kind != "postcondition_failed" {
+		r.giveUp("%s: %s", what, o.content)
+	}
+	if e.lost++; e.lost > errands {
+		r.giveUp("%s: %s", what, o.content)
+	}
+}
+
+// expect gives up where an object does not lie where the task says that it does.
+func (r *runner) expect(object, from string, at found) {
+	if from == "" || at.Place == from && !at.Held {
 		return
 	}
 	switch {
@@ -75,33 +178,12 @@ func (r *runner) expect(object, from string, at found, try int) {
 	}
 }
 
-// grasp drives to the object and picks it up; false where it is worth looking again.
-func (r *runner) grasp(object, where string, try int) bool {
-	if where == "" {
-		r.giveUp("I do not know where the %s is.", object)
-	}
-	r.do("navigate_to", map[string]any{"place": where})
-	return r.attempt("pick", map[string]any{"object": object}, try, fmt.Sprintf("The %s cannot be picked up at the %s", object, where))
-}
-
-func (r *runner) deliver(f fetch, try int) bool {
-	r.do("navigate_to", map[string]any{"place": f.place})
-	return r.attempt("place", map[string]any{"place": f.place}, try, fmt.Sprintf("The %s cannot be placed at the %s", f.object, f.place))
-}
-
-// attempt is one call; where its conditions do not hold (it was moved, or lost), looking again may help.
-func (r *runner) attempt(tool string, args map[string]any, try int, what string) bool {
+// attempt is one call whose failure is not yet the end.
+func (r *runner) attempt(tool string, args map[string]any) observation {
 	if r.at == len(r.seen) {
 		r.emit(next{tool: tool, args: args})
 	}
 	o := r.seen[r.at]
 	r.at++
-	if o.ok {
-		return true
-	}
-	again := helps(o.kind) || o.kind == "precondition_failed" || o.kind == "postcondition_failed"
-	if !again || try > errands {
-		r.giveUp("%s: %s", what, o.content)
-	}
-	return false
+	return o
 }

@@ -50,11 +50,16 @@ func TestErrands(t *testing.T) {
 	}
 }
 
-// flat is what truly happens to objects in a small flat. Nothing seen: objects on record only.
+// flat is what truly happens to objects in a small flat.
 type flat struct {
-	at   map[string]string // by object
-	held string
-	here string
+	at     map[string]string // by object
+	record map[string]string // where it is said to be, if that is elsewhere
+	// sees: what lies where the robot stands is seen. Without it objects are on record only.
+	sees bool
+	// unfolded: the arm is out of its pose, and driving is refused until it is moved.
+	unfolded bool
+	held     string
+	here     string
 	// fails says what goes wrong with the nth call (from 0); "": nothing.
 	fails func(n int, c model.Call) string
 }
@@ -73,11 +78,20 @@ func (f *flat) call(n int, c model.Call) (bool, string) {
 	case "list_objects":
 		all := map[string]any{}
 		for o, p := range f.at {
-			all[o] = map[string]any{"place": p, "seen": false, "held": o == f.held}
+			seen := f.sees && p == f.here && p != ""
+			if r, elsewhere := f.record[o]; elsewhere && !seen {
+				p = r
+			}
+			all[o] = map[string]any{"place": p, "seen": seen, "held": o == f.held, "age_s": 0.1}
 		}
 		data, err := json.Marshal(all)
 		return err == nil, string(data)
+	case "move_arm":
+		f.unfolded = false
 	case "navigate_to":
+		if f.unfolded {
+			return false, `precondition_failed: navigate_to: interlock: the arm is out: first call move_arm {"named":"carry"} (rule: false)`
+		}
 		f.here = args.Place
 	case "pick":
 		if f.held != "" || f.at[args.Object] != f.here {
@@ -139,7 +153,7 @@ func TestObjectsAreFetchedFromWhereTheyAre(t *testing.T) {
 		},
 		"there already": {
 			task: "take the green ball to the office unless it is already there", flat: flat{at: home()},
-			want: []string{"list_objects"}, says: "The green ball is at the office already.",
+			want: []string{"list_objects"}, says: "By my record the green ball is at the office already; I have not seen it.",
 		},
 		"held already": {
 			task: "take the red cube to the kitchen", flat: flat{at: home(), held: "red cube"},
@@ -151,11 +165,7 @@ func TestObjectsAreFetchedFromWhereTheyAre(t *testing.T) {
 		},
 		"another is held": {
 			task: "pick up the red cube", flat: flat{at: home(), held: "blue cube"},
-			want: []string{
-				"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects", "navigate_to(table)", "pick(red cube)",
-				"list_objects", "navigate_to(table)", "pick(red cube)",
-			},
-			says: "The red cube cannot be picked up at the table: precondition_failed", gives: true,
+			want: []string{"list_objects"}, says: "I hold the blue cube, so I cannot pick up the red cube.", gives: true,
 		},
 		"carried on the way": {
 			task: "pick up the red cube, go to the kitchen, put it down there", flat: flat{at: home()},
@@ -179,14 +189,18 @@ func TestObjectsAreFetchedFromWhereTheyAre(t *testing.T) {
 				return ""
 			}},
 			want: []string{
-				"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects", "navigate_to(table)", "pick(red cube)",
-				"list_objects", "navigate_to(table)", "pick(red cube)",
+				"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects", "navigate_to(dock)", "list_objects",
+				"navigate_to(kitchen)", "list_objects", "navigate_to(office)", "list_objects",
 			},
-			says: "The red cube cannot be picked up at the table: precondition_failed: the red cube is not seen", gives: true,
+			says: "I see it at none of the places dock, kitchen, office and table.", gives: true,
 		},
 		"nobody knows where": {
 			task: "take the red cube to the kitchen", flat: flat{at: map[string]string{"red cube": ""}},
-			want: []string{"list_objects"}, says: "I do not know where the red cube is.", gives: true,
+			want: []string{
+				"list_objects", "navigate_to(dock)", "list_objects", "navigate_to(kitchen)", "list_objects", "navigate_to(office)", "list_objects",
+				"navigate_to(table)", "list_objects",
+			},
+			says: "I do not know where the red cube is", gives: true,
 		},
 		"not where the task says": {
 			task: "take the red cube from the office to the kitchen", flat: flat{at: home()},
@@ -216,8 +230,50 @@ func TestObjectsAreFetchedFromWhereTheyAre(t *testing.T) {
 			task: "if the green ball is in the office, go to the office, otherwise go to the dock", flat: flat{at: map[string]string{"green ball": ""}},
 			want: []string{"list_objects"}, says: "nobody knows where the green ball is", gives: true,
 		},
-		"asked where":       {task: "where is the ball?", flat: flat{at: home()}, want: []string{"list_objects"}, says: "The green ball is at the office."},
-		"asked whether":     {task: "is the ball on the table?", flat: flat{at: home()}, want: []string{"list_objects"}, says: "No. The green ball is at the office."},
+		"asked where":                {task: "where is the ball?", flat: flat{at: home(), sees: true, here: "office"}, want: []string{"list_objects"}, says: "The green ball is at the office."},
+		"asked whether":              {task: "is the ball on the table?", flat: flat{at: home(), sees: true, here: "office"}, want: []string{"list_objects"}, says: "No. The green ball is at the office."},
+		"asked of what was not seen": {task: "is the ball in the office?", flat: flat{at: home()}, want: []string{"list_objects"}, says: "I have not seen the green ball; by my record it is at the office."},
+		"elsewhere than on record": {
+			task: "take the red cube to the kitchen", flat: flat{at: map[string]string{"red cube": "office"}, record: map[string]string{"red cube": "table"}, sees: true},
+			want: []string{
+				"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects", "navigate_to(dock)", "list_objects", "navigate_to(kitchen)", "list_objects",
+				"navigate_to(office)", "list_objects", "pick(red cube)", "navigate_to(kitchen)", "place(kitchen)",
+			},
+			says: "brought the red cube to the kitchen",
+		},
+		"elsewhere, where it is not to go": {
+			task: "take the red cube to the kitchen, but do not go to the office",
+			flat: flat{at: map[string]string{"red cube": "office"}, record: map[string]string{"red cube": "table"}, sees: true},
+			want: []string{"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects", "navigate_to(dock)", "list_objects", "navigate_to(kitchen)", "list_objects"},
+			says: "I see it at none of the places dock, kitchen and table.", gives: true,
+		},
+		"not where the task says, seen": {
+			task: "take the red cube from the table to the kitchen",
+			flat: flat{at: map[string]string{"red cube": "office"}, record: map[string]string{"red cube": "table"}, sees: true},
+			want: []string{"list_objects", "navigate_to(table)", "pick(red cube)", "list_objects"}, says: "I do not see the red cube at the table.", gives: true,
+		},
+		"no room there": {
+			task: "take the red cube to the kitchen", flat: flat{at: home(), fails: once(4, "precondition_failed: place: no spot is free there")},
+			want: []string{"list_objects", "navigate_to(table)", "pick(red cube)", "navigate_to(kitchen)", "place(kitchen)", "list_objects"},
+			says: "The red cube cannot be placed at the kitchen: precondition_failed: place: no spot is free there", gives: true,
+		},
+		"the arm is folded first": {
+			task: "go to the kitchen", flat: flat{at: home(), unfolded: true},
+			want: []string{"navigate_to(kitchen)", "move_arm", "navigate_to(kitchen)"}, says: "went to the kitchen",
+		},
+		"the arm is folded once": {
+			task: "go to the kitchen", flat: flat{at: home(), fails: func(_ int, c model.Call) string {
+				if c.Tool == "navigate_to" {
+					return `precondition_failed: navigate_to: interlock: the arm is out: first call move_arm {"named":"carry"} (rule: false)`
+				}
+				return ""
+			}},
+			want: []string{"navigate_to(kitchen)", "move_arm", "navigate_to(kitchen)"}, says: "the arm is out", gives: true,
+		},
+		"a server gives no orders": {
+			task: "go to the kitchen", flat: flat{at: home(), fails: once(0, `geometry_refused: navigate_to: interlock: blocked: first call drive {"distance_m":5}`)},
+			want: []string{"navigate_to(kitchen)"}, says: "geometry_refused", gives: true,
+		},
 		"asked of the hand": {task: "are you holding the ball?", flat: flat{at: home(), held: "green ball"}, want: []string{"list_objects"}, says: "Yes, I hold the green ball."},
 	} {
 		t.Run(name, func(t *testing.T) {

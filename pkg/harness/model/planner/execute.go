@@ -63,21 +63,22 @@ type next struct {
 
 // runner replays a program over what was observed and stops at the first thing not yet done.
 type runner struct {
+	world    *world
 	seen     []observation
 	at       int
 	want     *next
 	evidence []string
 	told     []string
 	did      []string
-	last     *call
+	last     instruction // what may be done again where the result is not accepted; nil: nothing
 }
 
 // stop unwinds to decide; it never leaves this file.
 type stop struct{}
 
 // decide is the next step of a program, given everything observed so far.
-func decide(p program, seen []observation) (n next) {
-	r := &runner{seen: seen}
+func decide(p program, w *world, seen []observation) (n next) {
+	r := &runner{world: w, seen: seen}
 	defer func() {
 		if x := recover(); x != nil {
 			if _, ok := x.(stop); !ok {
@@ -106,17 +107,19 @@ func (r *runner) giveUp(format string, args ...any) {
 
 // do asks for one call until it succeeds, and gives up where asking again cannot help.
 func (r *runner) do(tool string, args map[string]any) observation {
+	helped := false
 	for try := 1; ; try++ {
-		if r.at == len(r.seen) {
-			r.emit(next{tool: tool, args: args})
-		}
-		o := r.seen[r.at]
-		r.at++
+		o := r.attempt(tool, args)
 		if o.tool != tool {
 			r.giveUp("The history holds a call of %s where %s was asked for.", o.tool, tool)
 		}
 		if o.ok {
 			return o
+		}
+		if fix, ok := r.remedy(o); ok && !helped {
+			helped = true
+			r.do(fix.tool, fix.args)
+			continue
 		}
 		if !helps(o.kind) {
 			r.giveUp("%s cannot be done: %s", tool, o.content)
@@ -133,7 +136,10 @@ func (r *runner) run(p program) {
 		case call:
 			r.do(x.tool, x.args)
 			r.did = append(r.did, x.says)
-			r.last = &x
+			r.last = nil
+			if x.absolute {
+				r.last = x
+			}
 		case question:
 			o := r.do(x.tool, x.args)
 			r.evidence = append(r.evidence, o.id)
@@ -165,30 +171,36 @@ func (r *runner) run(p program) {
 	}
 }
 
-// finish answers; where acceptance refused that, the last motion is done again if that is harmless, else it is given up.
+// finish answers. Where acceptance refuses that, what was done last is done again if that is harmless, and then it answers
+// again: what the answer is worth is not the planner's to say.
 func (r *runner) finish() {
-	answer := strings.Join(r.told, " ")
-	if len(r.did) > 0 {
-		answer = strings.TrimSpace(answer + " Done: " + strings.Join(r.did, "; ") + ".")
-	} else if answer == "" || len(r.told) > 0 && strings.HasPrefix(r.told[len(r.told)-1], "It ") {
-		answer = strings.TrimSpace(answer + " Nothing was moved.")
-	}
-	args := map[string]any{"answer": answer}
+	args := map[string]any{"answer": r.answer()}
 	if len(r.evidence) > 0 {
 		args["evidence"] = r.evidence
 	}
 	for {
-		if r.at == len(r.seen) {
-			r.emit(next{tool: "finish", args: args})
+		if o := r.attempt("finish", args); o.ok {
+			r.emit(next{text: r.answer()}) // accepted already
 		}
-		o := r.seen[r.at]
-		r.at++
-		if o.ok {
-			r.emit(next{text: answer}) // accepted already
+		did, told := r.did, r.told
+		switch x := r.last.(type) {
+		case call:
+			r.do(x.tool, x.args)
+		case fetch:
+			r.fetch(x)
 		}
-		if r.last == nil || !r.last.absolute {
-			r.giveUp("The result was not accepted: %s", o.content)
-		}
-		r.do(r.last.tool, r.last.args)
+		r.did, r.told = did, told // the answer is the same
 	}
+}
+
+// answer is what was told and done.
+func (r *runner) answer() string {
+	answer := strings.Join(r.told, " ")
+	if len(r.did) > 0 {
+		return strings.TrimSpace(answer + " Done: " + strings.Join(r.did, "; ") + ".")
+	}
+	if answer == "" || len(r.told) > 0 && strings.HasPrefix(r.told[len(r.told)-1], "It ") {
+		answer = strings.TrimSpace(answer + " Nothing was moved.")
+	}
+	return answer
 }

@@ -32,10 +32,20 @@ func (p *parser) command() (program, bool, error) {
 }
 
 // number in words, without superfluous digits.
-func number(f float64) string { return strconv.FormatFloat(math.Round(f*1e6)/1e6, 'f', -1, 64) }
+func number(f float64) string {
+	if math.Abs(f) >= 1e15 {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(math.Round(f*1e6)/1e6, 'f', -1, 64)
+}
 
-// clean rounds away what unit conversion adds.
-func clean(f float64) float64 { return math.Round(f*1e9) / 1e9 }
+// clean rounds away what unit conversion adds. A number that large has no such digits.
+func clean(f float64) float64 {
+	if math.Abs(f) > 1e6 {
+		return f
+	}
+	return math.Round(f*1e9) / 1e9
+}
 
 func driveCall(m float64) call {
 	return call{tool: "drive", args: map[string]any{"distance_m": clean(m)}, says: fmt.Sprintf("drove %s m", number(m))}
@@ -43,6 +53,17 @@ func driveCall(m float64) call {
 
 func turnCall(rad float64) call {
 	return call{tool: "turn", args: map[string]any{"angle_rad": clean(rad)}, says: fmt.Sprintf("turned %s rad", number(rad))}
+}
+
+// turnSaid is a turn that was asked for in degrees, or in words: it is told in degrees.
+func turnSaid(rad float64) call {
+	c := turnCall(rad)
+	side := "left"
+	if rad < 0 {
+		side = "right"
+	}
+	c.says = fmt.Sprintf("turned %s by %s degrees", side, number(math.Abs(math.Round(rad*180/math.Pi*1e6)/1e6)))
+	return c
 }
 
 func waitCall(s float64) call {
@@ -112,7 +133,7 @@ func (p *parser) side() (float64, bool) {
 func (p *parser) turn() (call, bool, error) {
 	if p.anyPhrase("turn around", "turn round", "turn about", "do an about turn", "make an about turn", "about turn", "face the other way", "do a about turn", "make a about turn", "turn the other way", "turn back around") {
 		p.anyPhrase("so that you face the other way", "so you face the other way", "to face the other way", "so that you look the other way", "on the spot", "in place")
-		return turnCall(math.Pi), true, nil
+		return turnSaid(math.Pi), true, nil
 	}
 	made := p.anyPhrase("make", "do", "perform", "take")
 	verb := p.anyPhrase("turn", "rotate", "spin", "pivot", "swivel", "turning", "rotating", "yaw")
@@ -155,7 +176,10 @@ func (p *parser) turn() (call, bool, error) {
 	default:
 		return call{}, false, refuse("To which side am I to turn, left or right?")
 	}
-	return turnCall(a), true, nil
+	if inRad {
+		return turnCall(a), true, nil
+	}
+	return turnSaid(a), true, nil
 }
 
 // direction of a straight drive: +1 forward, -1 backward.
@@ -269,7 +293,7 @@ func (p *parser) goTo() (call, bool, error) {
 		"go", "going", "drive", "driving", "move", "moving", "navigate", "head", "heading", "travel", "proceed", "roll", "return", "come", "walk", "run", "get", "hurry", "continue", "stop", "park", "finish", "end", "finish up", "end up", "pass", "rush")
 	visit := !verb && p.anyPhrase("visit", "reach", "approach", "enter")
 	if verb {
-		p.anyPhrase("back over", "over", "back", "straight", "directly", "on", "along", "along now", "yourself", "up", "your tour", "the tour", "the round", "home")
+		p.anyPhrase("back over", "over", "back", "straight", "directly", "on", "along", "along now", "yourself", "up", "your tour", "the tour", "the round", "home", "carefully", "safely")
 		if !p.anyPhrase("to", "into", "towards", "toward", "for", "at", "in", "in to", "by") {
 			return call{}, false, nil
 		}

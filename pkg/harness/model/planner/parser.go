@@ -16,6 +16,10 @@ type parser struct {
 	object, place string
 	// carried is the object that is picked up last: "leave it there" means nothing else.
 	carried string
+	// arm: a condition's arm is being read.
+	arm bool
+	// banned places and objects: the task says not to go there, or not to touch them.
+	banned []string
 	// brings: the clause before brought an object somewhere, so that a place alone may mean the object or the robot.
 	brings bool
 	// reason is the clearest cause of a refusal found so far.
@@ -102,7 +106,7 @@ func (p *parser) politeness() {
 		"please", "kindly", "now", "hey", "hello", "hi", "ok", "okay", "robot", "buddy", "thanks", "thank you", "thank you very much", "for me", "if you please", "right now",
 		"would you be so kind as to", "would you be so kind and", "could you", "can you", "would you", "will you", "would you mind", "i would like you to", "i want you to", "i need you to",
 		"i would like to ask you to", "you should", "you must", "your task is to", "your job is to", "go ahead and", "just", "simply", "the robot should", "the robot must", "let us", "next up", "immediately",
-		"as soon as possible", "be so kind and", "kill some time", "dear",
+		"as soon as possible", "be so kind and", "kill some time", "dear", "carefully", "safely",
 	) {
 		p.takeAny(",", "!", ":")
 	}
@@ -112,7 +116,7 @@ func (p *parser) politeness() {
 func (p *parser) separators() bool {
 	any := false
 	for p.anyPhrase(",", ";", ".", "!", "?", ":", "and", "then", "next", "after that", "afterwards", "afterward", "subsequently", "finally", "lastly", "at last", "later",
-		"followed by", "first", "firstly", "second", "secondly", "third", "thirdly", "at the end", "in the end", "last", "once there", "once you are there", "when you are there", "when done",
+		"followed by", "but", "first", "firstly", "second", "secondly", "third", "thirdly", "at the end", "in the end", "last", "once there", "once you are there", "when you are there", "when done",
 		"when that is done", "after doing so", "in this order", "in that order", "in order", "from there", "step one", "step two", "( 1 )", "( 2 )", "to begin with", "to start") {
 		any = true
 	}
@@ -133,7 +137,7 @@ func parse(task string, w *world) (program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(prog) == 0 && !p.still {
+	if len(prog) == 0 && !p.still && len(p.banned) == 0 {
 		return nil, p.misunderstood()
 	}
 	if p.still && prog.moves() {
@@ -142,6 +146,10 @@ func parse(task string, w *world) (program, error) {
 	if len(prog) == 0 {
 		return nil, refuse("The task asks for nothing but to stay where I am; there is nothing to do.")
 	}
+	if name, ok := prog.reaches(p.banned); ok {
+		return nil, refuse("The task asks for the %s and forbids it.", name)
+	}
+	w.banned = p.banned
 	prog = joinCarry(prog)
 	for _, t := range prog.tools() {
 		if !w.tools[t] {
@@ -155,6 +163,9 @@ func parse(task string, w *world) (program, error) {
 func (p *parser) clauses(until func() bool) (program, error) {
 	var out program
 	for {
+		if p.armEnds() {
+			return out, nil
+		}
 		for p.separators() {
 		}
 		p.politeness()
@@ -173,6 +184,9 @@ func (p *parser) clauses(until func() bool) (program, error) {
 			p.at = mark
 			return nil, p.misunderstood()
 		}
+		if p.arm && p.takeAny("first") { // "go to the dock first, then …"
+			return append(out, part...), nil
+		}
 		p.politeness()
 		if n, again := p.times(); again && len(part) > 0 {
 			p.politeness()
@@ -186,7 +200,7 @@ func (p *parser) clauses(until func() bool) (program, error) {
 		if len(out) > maxInstructions {
 			return nil, refuse("The task is too long: over %d steps.", maxInstructions)
 		}
-		if !p.end() && !until() && !p.separatorAhead() {
+		if !p.end() && !until() && !p.armEnds() && !p.separatorAhead() {
 			return nil, p.misunderstood()
 		}
 	}
@@ -211,7 +225,7 @@ func (p *parser) separatorAhead() bool {
 		return true
 	}
 	p.politeness()
-	return p.end() || p.separators()
+	return p.end() || p.separators() || p.take("without")
 }
 
 // misunderstood names the place where understanding ended.
@@ -237,7 +251,7 @@ func (p *parser) misunderstood() error {
 
 // clause reads one clause: a condition, a negation, a question or a command.
 func (p *parser) clause() (program, bool, error) {
-	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.command, p.manipulation, p.negation, p.questions} {
+	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.armPose, p.command, p.negation, p.manipulation, p.questions} {
 		mark := p.at
 		prog, ok, err := rule()
 		if err != nil {

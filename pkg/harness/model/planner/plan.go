@@ -74,6 +74,7 @@ type compiler struct {
 	where map[string]found // by object, as it is read and as the steps so far leave it
 	steps []step
 	whole bool // the task cannot be taken apart
+	out   bool // the arm is out of its named poses, so that the base may be refused to drive
 
 	// What should hold at the end, as far as the steps tell it.
 	place   string            // where the base was sent last; "": by no place's name
@@ -90,6 +91,10 @@ func compile(task string, prog program, w *world, read map[string]json.RawMessag
 		if err := json.Unmarshal(raw, &c.where); err != nil {
 			return nil, fmt.Errorf("what list_objects said is no list of objects: %w", err)
 		}
+	}
+	if raw, ok := read["get_joints"]; ok {
+		var arm struct{ Pose *string }
+		c.out = json.Unmarshal(raw, &arm) == nil && arm.Pose != nil && *arm.Pose == ""
 	}
 	for _, i := range prog {
 		if err := c.instruction(i); err != nil {
@@ -160,13 +165,27 @@ func (c *compiler) call(x call) {
 			return
 		}
 		c.vague = true
+		c.fold()
 	case "drive", "turn":
 		c.vague = true
+		c.fold()
+	case "move_arm":
+		c.out = false
 	}
 	c.add(s)
 }
 
+// fold the arm before the base drives for the first time, where it is not folded.
+func (c *compiler) fold() {
+	if pose, ok := c.world.folded(); ok && c.out {
+		x := poseCall(pose)
+		c.add(step{Description: sentence(x), Tool: x.tool, Arguments: x.args})
+	}
+	c.out = false
+}
+
 func (c *compiler) goTo(place string) {
+	c.fold()
 	c.place, c.vague = place, false
 	c.add(step{Description: "go to the " + place, Tool: "navigate_to", Arguments: map[string]any{"place": place}}, "at_place("+place+")")
 }
@@ -179,6 +198,8 @@ func (c *compiler) pick(object, from string) error {
 		return nil // it is in the gripper
 	case at.Place == "":
 		return refuse("I do not know where the %s is.", object)
+	case slices.Contains(c.world.banned, at.Place):
+		return refuse("The %s is at the %s, where I am not to go.", object, at.Place)
 	case from != "" && from != at.Place:
 		return refuse("The %s is not at the %s, it is at the %s.", object, from, at.Place)
 	}
@@ -305,6 +326,10 @@ func sentence(x call) string {
 			return "open the gripper"
 		}
 		return "close the gripper"
+	case "move_arm":
+		if name, ok := x.args["named"].(string); ok {
+			return "move the arm to " + name
+		}
 	}
 	return x.tool + " " + arguments(x.args)
 }

@@ -14,7 +14,7 @@ func armed() []model.Tool {
 	for _, n := range []string{"place", "gripper", "list_objects", "holding", "object_at", "gripper_empty"} {
 		tools = append(tools, model.Tool{Name: n})
 	}
-	return tools
+	return append(tools, model.Tool{Name: "move_arm", Parameters: json.RawMessage(`{"properties":{"named":{"enum":["carry"]}}}`)})
 }
 
 // handler is that, and propose_plan.

@@ -46,7 +46,7 @@ func answer(r model.Request) model.Response {
 		return propose(r, task, prog, w)
 	}
 	seen := observations(r.Messages)
-	n := decide(prog, seen)
+	n := decide(prog, w, seen)
 	switch {
 	case n.gaveUp:
 		return infeasible(n.text)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,4 +162,45 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWhatIsNotAcceptedIsNotCalledImpossible: the planner answers again, and the harness says what the answer is worth. Words that
+// are meant for a model stay out of what a person reads.
+func TestWhatIsNotAcceptedIsNotCalledImpossible(t *testing.T) {
+	for _, task := range []string{"go to the kitchen", "drive 1 m", "take the red cube to the kitchen", "how much battery is left?"} {
+		f := &flat{at: map[string]string{"red cube": "table", "blue cube": "table", "green ball": "office"}}
+		refusals, answers := 0, map[string]bool{}
+		calls, last := askWith(t, armed(), task, func(n int, c model.Call) (bool, string) {
+			if c.Tool != "finish" {
+				return f.call(n, c)
+			}
+			answers[c.Arguments] = true
+			refusals++
+			return refusals > 3, "postcondition_failed: Not accepted: x. Go on with the task, or end with what can be shown to be true."
+		})
+		if last.Finish == model.FinishInfeasible || refusals != 4 || len(answers) != 1 {
+			t.Errorf("%s: %d answers, %d different, last %s %q", task, refusals, len(answers), last.Finish, last.Text)
+		}
+		if moved := slices.ContainsFunc(calls[1:], func(c model.Call) bool { return c.Tool == "drive" }); moved {
+			t.Errorf("%s: a relative motion is repeated", task)
+		}
+	}
+}
+
+func TestATurnIsToldAsItWasAskedFor(t *testing.T) {
+	for task, want := range map[string]string{
+		"turn left by 90 degrees": "Done: turned left by 90 degrees.", "turn right 45°": "Done: turned right by 45 degrees.",
+		"turn around": "Done: turned left by 180 degrees.", "turn 1.5 rad": "Done: turned 1.5 rad.",
+	} {
+		calls, _ := ask(t, task, func(int, model.Call) (bool, string) { return true, "{}" })
+		if last := calls[len(calls)-1]; !strings.Contains(last.Arguments, want) {
+			t.Errorf("%s: %s", task, last.Arguments)
+		}
+	}
+	calls, _ := ask(t, "what is your heading in degrees?", func(int, model.Call) (bool, string) {
+		return true, `{"x":1,"y":2,"yaw":1.571,"yaw_deg":90.0}`
+	})
+	if last := calls[len(calls)-1]; !strings.Contains(last.Arguments, "yaw 90 degrees") {
+		t.Errorf("%s", last.Arguments)
+	}
 }

@@ -3,6 +3,7 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +58,38 @@ func (p program) moves() bool {
 		}
 	}
 	return false
+}
+
+// reaches finds the first of these places and objects that a program goes to or handles.
+func (p program) reaches(names []string) (string, bool) {
+	for _, i := range p {
+		var has []string
+		switch x := i.(type) {
+		case call:
+			if name, ok := x.args["place"].(string); ok {
+				has = []string{name}
+			}
+		case fetch:
+			has = []string{x.object, x.place}
+		case pickUp:
+			has = []string{x.object}
+		case putDown:
+			has = []string{x.object, x.place}
+		case branch:
+			for _, arm := range [][]instruction{x.then, x.els} {
+				if name, ok := program(arm).reaches(names); ok {
+					return name, true
+				}
+			}
+		case question:
+		}
+		for _, name := range has {
+			if slices.Contains(names, name) {
+				return name, true
+			}
+		}
+	}
+	return "", false
 }
 
 // tools lists what a program may call.

@@ -1,6 +1,9 @@
 package planner
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // unit of a quantity: what it measures and its size in SI.
 type unit struct {
@@ -146,7 +149,12 @@ func (p *parser) quantity(want dimension) (float64, bool) {
 	if p.take("and", "a", "half") { // "two metres and a half"
 		f += 0.5
 	}
-	return f * u.size, true
+	if f *= u.size; math.IsInf(f, 0) {
+		p.reason = fmt.Sprintf("%s %s is more than any number that I can use.", number(f/u.size), w.text)
+		p.at = mark
+		return 0, false
+	}
+	return f, true
 }
 
 // turnAngle is an angle in words: a right angle, a quarter turn, a full turn, 90 degrees.

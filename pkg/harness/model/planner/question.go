@@ -3,6 +3,7 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +78,7 @@ func (p *parser) classify(list []word, has func(...string) bool) (question, bool
 		return placesQuestion(), true, nil
 	case has("clearance", "obstacle", "obstacles", "room", "space", "free", "ahead", "blocked", "nearest", "wall") && has("how", "far", "clearance", "distance", "nearest", "much", "is", "report", "measure", "tell") && !has("kitchen", "office"):
 		return clearanceQuestion(), true, nil
-	case has("objects", "object", "things", "thing", "gripper", "hand", "holding") || (has("on", "in", "at") && has("what", "anything", "which") && !has("you")):
+	case has("objects", "object", "things", "thing", "gripper", "hand", "holding") || (has("on", "in", "at") && has("what", "anything", "which") && !has("you", "your")):
 		return p.objectsAsked(list, has)
 	case has("are", "you") && has("at", "in") && !has("where", "what", "which"):
 		for _, pl := range p.world.places {
@@ -88,14 +89,14 @@ func (p *parser) classify(list []word, has func(...string) bool) (question, bool
 			}
 		}
 		return question{}, false, nil
-	case has("where", "position", "pose", "location", "coordinates", "heading", "orientation", "whereabouts") && !has("is") ||
-		has("position", "pose", "location", "coordinates", "heading", "orientation") && has("your", "robot", "current", "the"):
+	case has("where", "position", "pose", "location", "coordinates", "heading", "orientation", "yaw", "whereabouts") && !has("is") ||
+		has("position", "pose", "location", "coordinates", "heading", "orientation", "yaw") && has("your", "robot", "current", "the"):
 		for _, o := range []string{"cube", "ball", "object", "box", "person", "cup"} {
 			if has(o) {
 				return question{}, false, nil
 			}
 		}
-		return poseQuestion(), true, nil
+		return poseQuestion(has("degrees", "degree", "deg")), true, nil
 	}
 	return question{}, false, nil
 }
@@ -170,7 +171,8 @@ func batteryQuestion() question {
 	}}
 }
 
-func poseQuestion() question {
+// poseQuestion tells the heading in radians, or in degrees where it is asked for so and measured so.
+func poseQuestion(degrees bool) question {
 	return question{tool: "get_pose", tell: func(content string) string {
 		x, errX := field(content, "x")
 		y, errY := field(content, "y")
@@ -178,7 +180,11 @@ func poseQuestion() question {
 		if errX != nil || errY != nil || errYaw != nil {
 			return "The pose reads " + content + "."
 		}
-		return fmt.Sprintf("I am at x %s m, y %s m, yaw %s rad in the map.", number(x), number(y), number(yaw))
+		heading := number(yaw) + " rad"
+		if deg, err := field(content, "yaw_deg"); degrees && err == nil {
+			heading = number(deg) + " degrees"
+		}
+		return fmt.Sprintf("I am at x %s m, y %s m, yaw %s in the map.", number(x), number(y), heading)
 	}}
 }
 
@@ -239,7 +245,7 @@ func (p *parser) oneObjectAsked(list []word, has func(...string) bool) (question
 				return "The objects read " + content + "."
 			}
 			o, known := all[object]
-			return tell(o, known && (o.Held || o.Place != ""))
+			return tell(o, known && (o.Held || o.Seen || o.Place != ""))
 		}}, true
 	}
 	whereabouts := func(o found, known bool) string {
@@ -248,6 +254,12 @@ func (p *parser) oneObjectAsked(list []word, has func(...string) bool) (question
 			return "I do not know where the " + object + " is."
 		case o.Held:
 			return "I hold the " + object + "."
+		case !o.Seen:
+			return "I have not seen the " + object + "; by my record it is at the " + o.Place + "."
+		case o.Place == "":
+			return "The " + object + " lies at none of the places that I know."
+		case !o.inView():
+			return fmt.Sprintf("The %s was at the %s when I saw it last, %s s ago.", object, o.Place, number(math.Round(o.AgeS)))
 		}
 		return "The " + object + " is at the " + o.Place + "."
 	}
@@ -263,7 +275,7 @@ func (p *parser) oneObjectAsked(list []word, has func(...string) bool) (question
 		for _, name := range pl.words {
 			if containsRun(list, name) && has("is", "does", "has") {
 				return about(func(o found, known bool) string {
-					if known {
+					if known && (o.Seen || o.Held) {
 						return yesNo(!o.Held && o.Place == pl.name) + ". " + whereabouts(o, known)
 					}
 					return whereabouts(o, known)

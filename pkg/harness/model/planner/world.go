@@ -13,6 +13,8 @@ type world struct {
 	tools   map[string]bool
 	places  []place
 	objects []string
+	poses   []string // of the arm, by name
+	banned  []string // places where the task forbids to go
 }
 
 // place is a known place with the words that name it.
@@ -21,7 +23,7 @@ type place struct {
 	words [][]string
 }
 
-// know reads the tools' schemas: navigate_to's enum of places, pick's of objects.
+// know reads the tools' schemas: navigate_to's enum of places, pick's of objects, move_arm's of named poses.
 func know(tools []model.Tool) *world {
 	w := &world{tools: map[string]bool{}}
 	for _, t := range tools {
@@ -38,6 +40,9 @@ func know(tools []model.Tool) *world {
 			if !slices.ContainsFunc(w.places, func(p place) bool { return p.name == name }) {
 				w.places = append(w.places, place{name, namesOf(name)})
 			}
+		}
+		if t.Name == "move_arm" {
+			w.poses = s.Properties["named"].Enum
 		}
 		for _, name := range s.Properties["object"].Enum {
 			if !slices.Contains(w.objects, name) {
@@ -58,6 +63,11 @@ func namesOf(name string) [][]string {
 		out = append(out, []string{"docking", "station"}, []string{"charging", "station"}, []string{"charging", "dock"}, []string{"charger"})
 	}
 	return out
+}
+
+// open are the places where the task lets the robot go, sorted.
+func (w *world) open() []string {
+	return slices.DeleteFunc(w.placeNames(), func(name string) bool { return slices.Contains(w.banned, name) })
 }
 
 func (w *world) placeNames() []string {
