@@ -49,7 +49,7 @@ func (c *compiler) one(path, text string) *expression {
 	if c.err != nil || text == "" {
 		return nil
 	}
-	env, err := newToolEnv(c.tool)
+	env, err := c.p.toolEnv(c.tool)
 	if err == nil {
 		var e *expression
 		if e, err = compile(env, text); err == nil {

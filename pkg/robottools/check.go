@@ -55,7 +55,7 @@ func (p *Profile) checkCEL(path, text string, extra []string, add addFunc) {
 	if text == "" {
 		return
 	}
-	env, err := newEnv(extra...)
+	env, err := p.envs.with(extra...)
 	if err != nil {
 		add(path, "%v", err)
 		return
@@ -237,11 +237,11 @@ func (b Binding) kind() string {
 	return "nothing"
 }
 
-// newToolEnv is the environment of one tool's expressions.
-func newToolEnv(t Tool) (*cel.Env, error) {
+// toolEnv is the environment of one tool's expressions.
+func (p *Profile) toolEnv(t Tool) (*cel.Env, error) {
 	names := make([]string, len(t.Where))
 	for i, w := range t.Where {
 		names[i] = w.Name
 	}
-	return newEnv(names...)
+	return p.envs.with(names...)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
+	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -52,7 +54,7 @@ var variables = []string{
 // newEnv declares the variables and the functions of profiles:
 // CEL's own, its math, strings, lists and bindings extensions, and
 // sin, cos, atan2, hypot, angle_diff, pose2d, yaw_of, approach.
-func newEnv(extra ...string) (*cel.Env, error) {
+func newEnv() (*cel.Env, error) {
 	opts := []cel.EnvOption{
 		ext.Math(), ext.Strings(), ext.Lists(), ext.Bindings(),
 		cel.CrossTypeNumericComparisons(true),
@@ -71,10 +73,50 @@ func newEnv(extra ...string) (*cel.Env, error) {
 				return types.Double(approach(n[0], n[1], n[2]))
 			}))),
 	}
-	for _, v := range append(variables, extra...) {
+	for _, v := range variables {
 		opts = append(opts, cel.Variable(v, cel.DynType))
 	}
 	return cel.NewEnv(opts...)
+}
+
+// envs makes the environments of one profile's expressions: one for each set of names, since making one costs more than
+// compiling an expression in it.
+type envs struct {
+	mu   sync.Mutex
+	made map[string]*cel.Env
+}
+
+// with is the environment in which these names are known beside the variables.
+func (e *envs) with(extra ...string) (*cel.Env, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.find(extra)
+}
+
+func (e *envs) find(extra []string) (*cel.Env, error) {
+	key := strings.Join(extra, " ")
+	if env, ok := e.made[key]; ok {
+		return env, nil
+	}
+	var env *cel.Env
+	var err error
+	if len(extra) == 0 {
+		env, err = newEnv()
+	} else if env, err = e.find(nil); err == nil {
+		opts := make([]cel.EnvOption, len(extra))
+		for i, name := range extra {
+			opts[i] = cel.Variable(name, cel.DynType)
+		}
+		env, err = env.Extend(opts...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.made == nil {
+		e.made = map[string]*cel.Env{}
+	}
+	e.made[key] = env
+	return env, nil
 }
 
 // AngleDiff is a-b wrapped to (-pi, pi].

@@ -53,7 +53,7 @@ func lockFinding(bad *tool.Result) []tool.Finding {
 // compileInterlocks of every actuator.
 func (r *Robot) compileInterlocks() error {
 	r.interlocks = map[string][]lock{}
-	env, err := newEnv()
+	env, err := r.profile.envs.with()
 	if err != nil {
 		return err
 	}

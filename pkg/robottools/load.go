@@ -94,7 +94,7 @@ func Load(file string, data []byte) (*Profile, error) {
 	if err := src.validate(buf.Bytes()); err != nil {
 		return nil, err
 	}
-	p := &Profile{source: src}
+	p := &Profile{source: src, envs: &envs{}}
 	dec := json.NewDecoder(bytes.NewReader(buf.Bytes()))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(p); err != nil {

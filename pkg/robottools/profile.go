@@ -24,6 +24,7 @@ type Profile struct {
 	ToolOrder []string `json:"-"`
 
 	source *source
+	envs   *envs
 }
 
 // Frames by their REP-105 roles.

@@ -9,7 +9,7 @@ import (
 
 // watchPause listens to one of the robot's own signals of a hold.
 func (r *Robot) watchPause(a *actuator, s PauseSource) error {
-	env, err := newEnv()
+	env, err := r.profile.envs.with()
 	if err != nil {
 		return err
 	}
