@@ -258,6 +258,13 @@ func slowSubscriber(t *testing.T, a, b ros.Node) {
 			t.Fatalf("the other subscription got %d, want %d", got, i)
 		}
 	}
+	if ros.TraitsOf(a).NoQoS {
+		// Each subscription has a connection of its own. It ends when all of it was read.
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the publisher has gone", func() bool { return sub.PublisherCount() == 0 })
+	}
 	close(release)
 	count, last := 0, int64(-1)
 	for last < n {

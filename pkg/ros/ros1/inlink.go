@@ -27,6 +27,7 @@ type inLink struct {
 	conn *conn
 	node string // the publisher's node, while connected
 	dead bool   // it could not be reached when that was tried last
+	last bool   // the publisher has gone: what is on the way is read, and no new connection made
 }
 
 // peer is the publisher's node, empty while there is no connection.
@@ -50,6 +51,25 @@ func (l *inLink) reached(yes bool) {
 	l.dead = !yes
 }
 
+// drain ends the link when what is on the way was read, within a second.
+func (l *inLink) drain() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = true
+	if l.node == "" {
+		l.cancel()
+	}
+	if l.conn != nil {
+		_ = l.conn.SetReadDeadline(time.Now().Add(flushLimit))
+	}
+}
+
+func (l *inLink) draining() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
 // leave ends the link.
 func (l *inLink) leave() {
 	l.cancel()
@@ -69,16 +89,20 @@ func (l *inLink) set(c *conn, node string) bool {
 		return false
 	}
 	l.conn, l.node = c, node
+	if l.last && c != nil {
+		_ = c.SetReadDeadline(time.Now().Add(flushLimit))
+	}
 	return true
 }
 
 func (l *inLink) run() {
+	defer l.sub.forget(l)
 	log := l.sub.node.logger.With("topic", l.sub.in.name, "publisher", l.uri)
 	pause, told := retryFirst, ""
 	for {
 		began := time.Now()
 		err := l.once()
-		if l.ctx.Err() != nil {
+		if l.ctx.Err() != nil || l.draining() {
 			return
 		}
 		if time.Since(began) > retryLast {

@@ -143,7 +143,8 @@ func (in *topicIn) publishers() map[string]bool {
 	return found
 }
 
-// update begins connections to publishers that have come, and ends those to publishers that went.
+// update begins connections to publishers that have come, and lets those to publishers that went run out: their last
+// words may still be on the way.
 func (s *subscription) update(uris []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,12 +153,11 @@ func (s *subscription) update(uris []string) {
 	}
 	for uri, l := range s.links {
 		if !slices.Contains(uris, uri) {
-			delete(s.links, uri)
-			l.leave()
+			l.drain()
 		}
 	}
 	for _, uri := range uris {
-		if s.links[uri] != nil {
+		if l := s.links[uri]; l != nil && !l.draining() {
 			continue
 		}
 		l := &inLink{sub: s, uri: uri}
@@ -197,6 +197,15 @@ func (s *subscription) peers() []string {
 		}
 	}
 	return nodes
+}
+
+// forget is called when a link has ended.
+func (s *subscription) forget(l *inLink) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.links[l.uri] == l {
+		delete(s.links, l.uri)
+	}
 }
 
 // deliver runs the callback for one message after another.
