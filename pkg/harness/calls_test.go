@@ -151,27 +151,53 @@ func TestAllowedToolsAreWhatTheModelSees(t *testing.T) {
 	}
 }
 
-// Long results are cut at a rune, say so, and are whole in the record.
-func TestLongResultIsCutAndKeptInTheRecord(t *testing.T) {
+// Long results are cut at a rune, and so are those that are not all text; each says so, and is whole beside the record.
+func TestWhatIsCutIsKeptWhole(t *testing.T) {
+	for name, x := range map[string]struct {
+		content string
+		shows   string
+		kept    bool
+	}{
+		"short":                  {"ä", "ä", false},
+		"as long as may be":      {strings.Repeat("a", 1001), strings.Repeat("a", 1001), false},
+		"long":                   {strings.Repeat("ä", 3000), strings.Repeat("ä", 500) + " … [cut: the first 1000 of 6000 bytes; the whole is in s1.files/call_1_1.txt]", true},
+		"not all text":           {"a\xff\xfeb", "a\uFFFDb [4 bytes that are not all text: what is no UTF-8 is shown as U+FFFD; the whole is in s1.files/call_1_1.txt]", true},
+		"half a surrogate pair":  {"a\xed\xa0\xbd", "a\uFFFD [4 bytes that are not all text", true},
+		"a rune across the edge": {strings.Repeat("a", 999) + "😀b", strings.Repeat("a", 999) + " … [cut: the first 999 of 1004 bytes", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rob := newRobot()
+			rob.battery.do = fixed(tool.Result{OK: true, Content: x.content})
+			m := ends(calls(call("get_battery", `{}`)), finish("long", "get_battery"))
+			r := newRig(t, m, rob.tools()...)
+			r.cfg.MaxResultBytes = 1001
+			res := r.run()
+			want(t, res, harness.ReasonAccepted)
+			if c := res.Steps[0].Content; !strings.HasPrefix(c, x.shows) || !x.kept && c != x.content {
+				t.Fatalf("it shows %q", c)
+			}
+			seen := m.seen[1].Messages
+			if last := seen[len(seen)-1]; last.Content != res.Steps[0].Content {
+				t.Errorf("the model reads %q", last.Content)
+			}
+			if got := r.sink.Kept("s1", "s1.files/call_1_1.txt"); x.kept && string(got) != x.content || !x.kept && got != nil {
+				t.Errorf("%d bytes are kept", len(got))
+			}
+		})
+	}
+}
+
+// Where the whole cannot be kept, the note says so, and the session goes on.
+func TestWhatCannotBeKept(t *testing.T) {
 	rob := newRobot()
-	long := strings.Repeat("ä", 3000) + "\xff"
-	rob.battery.do = fixed(tool.Result{OK: true, Content: long})
+	rob.battery.do = fixed(tool.Result{OK: true, Content: strings.Repeat("a", 100)})
 	r := newRig(t, ends(calls(call("get_battery", `{}`)), finish("long", "get_battery")), rob.tools()...)
-	r.cfg.MaxResultBytes = 1001
+	r.cfg.MaxResultBytes = 10
+	r.cfg.Trace = keepless{r.sink}
 	res := r.run()
 	want(t, res, harness.ReasonAccepted)
-	c := res.Steps[0].Content
-	if !strings.HasPrefix(c, strings.Repeat("ä", 500)+" … [cut: the first 1000 of 6003 bytes") {
-		t.Fatalf("content %q", c[990:])
-	}
-	whole := 0
-	for _, e := range r.events() {
-		if harness.Kind(e.Kind) == harness.KindWhole {
-			whole = len(e.Data)
-		}
-	}
-	if whole < 6000 {
-		t.Fatalf("the record keeps %d bytes", whole)
+	if c := res.Steps[0].Content; !strings.Contains(c, "the whole could not be kept") {
+		t.Errorf("it shows %q", c)
 	}
 }
 

@@ -3,6 +3,8 @@ package harness
 import (
 	"fmt"
 	"slices"
+
+	"agent_node/pkg/harness/trace"
 )
 
 // Kind of a trace event. docs/trace.md describes the data of each.
@@ -22,21 +24,22 @@ const (
 	KindDecision    Kind = "decision"    // the loop goes on
 	KindStopping    Kind = "stopping"    // the session ends, and why
 	KindRest        Kind = "rest"        // rest was measured, or was not
-	KindEnd         Kind = "end"         // the result
+	KindEnd         Kind = trace.KindEnd // the result
 )
 
 // Kinds that change no phase.
 const (
-	KindVerification Kind = "verification" // one criterion was checked
-	KindStage        Kind = "stage"        // a plan's stage begins
-	KindPlan         Kind = "plan"         // a decomposition's plan with what is predicted of its steps
-	KindNote         Kind = "note"         // words of the harness to the model
-	KindModel        Kind = "model"        // a model adapter's retries and the like
-	KindWhole        Kind = "whole"        // the uncut content of an observation that was cut
-	KindLate         Kind = "late_result"  // what an abandoned call observed in the end; ignored
-	KindStop         Kind = "stop"         // everything was stopped because a skill panicked or hung
-	KindFault        Kind = "fault"        // an error inside the harness, or of an observer
-	KindTool         Kind = "tool."        // prefix of what tools record under their call
+	KindVerification Kind = "verification"     // one criterion was checked
+	KindStage        Kind = "stage"            // a plan's stage begins
+	KindPlan         Kind = "plan"             // a decomposition's plan with what is predicted of its steps
+	KindNote         Kind = "note"             // words of the harness to the model
+	KindModel        Kind = "model"            // a model adapter's retries and the like
+	KindWhole        Kind = trace.KindWhole    // where the uncut content of an observation is that is cut in the next event
+	KindRecorder     Kind = trace.KindRecorder // the disk did not take records for a while
+	KindLate         Kind = "late_result"      // what an abandoned call observed in the end; ignored
+	KindStop         Kind = "stop"             // everything was stopped because a skill panicked or hung
+	KindFault        Kind = "fault"            // an error inside the harness, or of an observer
+	KindTool         Kind = "tool."            // prefix of what tools record under their call
 )
 
 // transitions of the loop: in this phase, this event leads to one of these phases. It is the source of the code's

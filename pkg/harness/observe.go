@@ -2,6 +2,8 @@ package harness
 
 import (
 	"errors"
+	"fmt"
+	"unicode/utf8"
 
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
@@ -13,12 +15,7 @@ func (s *session) observe(b *batch, c *call) {
 	if end.IsZero() {
 		end = s.now()
 	}
-	whole := s.h.redact.Text(r.Content)
-	content, cut := tool.Cut(whole, s.h.cfg.MaxResultBytes, "the whole is in the trace under this call")
-	if cut {
-		s.fields.Reset().String("whole", whole)
-		s.record(KindWhole, c.id)
-	}
+	content := s.fit(c.id, s.h.redact.Text(r.Content))
 	step := Step{
 		Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: s.h.redact.Text(trace.ValidText(c.tool)), Class: c.spec.Class, Source: r.Source,
 		Arguments: s.h.redact.Text(trace.ValidText(c.given)),
@@ -58,6 +55,29 @@ func (s *session) observe(b *batch, c *call) {
 	s.fire(KindObservation, c.id, to, &s.steps[len(s.steps)-1])
 	s.history.Observation(c.id, c.tool, r.OK, Shown(c.spec.Class, r.OK, r.ErrorKind, r.Passed, content))
 	s.weigh(b, c, r)
+}
+
+// fit brings what was observed into the form that the model and the record get: valid UTF-8 of a bounded length. What that changes is
+// kept whole beside the record, and a note says where.
+func (s *session) fit(id, whole string) string {
+	most := s.h.cfg.MaxResultBytes
+	if utf8.ValidString(whole) && len(whole) <= most {
+		return whole
+	}
+	where, err := s.log.Keep(id, []byte(whole))
+	if err == nil {
+		s.write(KindWhole, id, s.state(), trace.WholeData(where, []byte(whole)))
+		where = "the whole is in " + where
+	} else {
+		where = "the whole could not be kept"
+		s.fields.Reset().String("message", "the whole of an observation could not be kept").Text("error", err.Error())
+		s.record(KindFault, id)
+	}
+	short, cut := tool.Cut(whole, most, where)
+	if !cut {
+		short = fmt.Sprintf("%s [%d bytes that are not all text: what is no UTF-8 is shown as U+FFFD; %s]", short, len(whole), where)
+	}
+	return short
 }
 
 // weigh draws the conclusions of a result: what it says about the session's progress, and whether it ends it.

@@ -9,6 +9,7 @@ import (
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
 	"agent_node/pkg/ros/param"
 )
 
@@ -39,6 +40,7 @@ type parameters struct {
 	rounds                                                    *param.Of[int64]
 	traceDir                                                  *param.Of[string]
 	traceSync                                                 *param.Of[bool]
+	traceMax                                                  *param.Of[int64]
 
 	estopRequired *param.Of[bool]
 	estopTimeout  *param.Of[float64]
@@ -127,6 +129,7 @@ func declareParameters(s *param.Server) (*parameters, error) {
 		waitForBindings: d.number("wait_for_bindings", 10, 0.01, 600, "How long a call waits for a missing server, s."),
 		rounds:          d.whole("acceptance_rounds", 2, 0, 100, "How often an answer that acceptance refused goes back to the model."),
 		traceDir:        d.text("trace.dir", "", "Folder of the traces. Empty: agent_node/traces in the user's state folder."),
+		traceMax:        d.whole("trace.max_file_bytes", trace.DefaultMaxBytes, 0, 1<<53, "Size of a trace file at which the next part begins, bytes; 0: no limit."),
 		traceSync:       d.flag("trace.fsync", false, "Flush traces to the disk itself, not only to the operating system."),
 
 		estopRequired: d.flag("estop.required", false, "Silence on emergency_stop is a stop."),

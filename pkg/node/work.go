@@ -80,7 +80,9 @@ func (n *Node) configure() (w *work, err error) {
 	if err != nil {
 		return nil, err
 	}
-	sink, err := trace.NewFiles(trace.FileOptions{Dir: dir, Fsync: n.params.traceSync.Get(), Secrets: secrets})
+	sink, err := trace.NewFiles(trace.FileOptions{
+		Dir: dir, MaxBytes: partBytes(n.params.traceMax.Get()), Fsync: n.params.traceSync.Get(), Secrets: secrets,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +97,14 @@ func (n *Node) configure() (w *work, err error) {
 		Secrets: secrets, Logger: n.log,
 	})
 	return w, err
+}
+
+// partBytes: the sink takes zero for its default and a negative number for no limit.
+func partBytes(n int64) int64 {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
 
 // rounds: the harness takes zero for its default and a negative number for never.

@@ -4,24 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"agent_node/pkg/harness/trace"
 )
 
 // ShowTrace prints a trace for people, or event by event as JSON.
 func ShowTrace(file string, asJSON bool, out io.Writer) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	if !asJSON {
-		_, err = trace.Show(out, f, trace.ShowOptions{})
+		_, err := trace.ShowFile(out, file, trace.ShowOptions{})
 		return err
 	}
 	enc := json.NewEncoder(out)
-	_, err = trace.Read(f, func(e trace.Event) error { return enc.Encode(e) })
+	_, err := trace.ReadFile(file, func(e trace.Event) error { return enc.Encode(e) })
 	return err
 }
 
@@ -52,11 +46,11 @@ func VerifyTrace(file string, asJSON bool, out io.Writer) error {
 func printReport(out io.Writer, file string, r trace.Report) {
 	fmt.Fprintf(out, "%s: %s: session %s, %d events\n", file, r.Condition(), r.Session, r.Events)
 	for _, p := range r.Problems {
-		fmt.Fprintf(out, "  line %d: %s\n", p.Line, p.Message)
+		fmt.Fprintf(out, "  %s: %s\n", trace.At(p.File, p.Line), p.Message)
 	}
 	switch {
 	case r.Torn != nil:
-		fmt.Fprintf(out, "  line %d is torn: %d bytes without their end, at offset %d; the %d lines before it are whole\n", r.Torn.Line, r.Torn.Bytes, r.Torn.Offset, r.Torn.Line-1)
+		fmt.Fprintf(out, "  %s is torn: %d bytes without their end, at offset %d; the %d lines before it are whole\n", trace.At(r.Torn.File, r.Torn.Line), r.Torn.Bytes, r.Torn.Offset, r.Lines)
 	case r.Events == 0 && r.OK():
 		fmt.Fprintln(out, "  line 1: nothing is there")
 	case !r.Complete:

@@ -29,11 +29,14 @@ type Sink interface {
 
 // Log is the record of one session. It is safe for concurrent use; the order of Append is the order of the record.
 type Log interface {
-	// Append adds an event (Seq, Session, Prev and Hash are the log's). It keeps nothing of e. An error sticks: once a
-	// record could not be written, every later Append and Flush fails with it.
+	// Append adds an event (Seq, Session, Prev and Hash are the log's). It keeps nothing of e. With an error the event may
+	// still be recorded later: a disk's error may pass.
 	Append(e Event) error
 	// Flush returns when everything appended before is with the operating system (with Fsync: on the disk).
 	Flush(ctx context.Context) error
+	// Keep stores what is too large for an event beside the record, and says where: a name to be put into an event. name is
+	// a hint, such as a call's id; two contents never share a place.
+	Keep(name string, content []byte) (where string, err error)
 	// Name of the log, for people: a file's path.
 	Name() string
 	// Close flushes and ends the log.

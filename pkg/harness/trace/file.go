@@ -1,38 +1,47 @@
 package trace
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 )
 
+// Defaults of FileOptions.
+const (
+	DefaultMaxBytes     = 64 << 20
+	DefaultFlushTimeout = 2 * time.Second
+)
+
 // FileOptions of a file sink.
 type FileOptions struct {
-	// Dir is made if missing; a session's file is <Dir>/<session>.jsonl.
+	// Dir is made if missing; a session's file is <Dir>/<session>.jsonl, its parts <session>.2.jsonl and so on, and what is too large
+	// for it stands in <session>.files/.
 	Dir string
+	// MaxBytes of one file: a record that would not fit begins the next part. 0: DefaultMaxBytes; negative: no limit.
+	MaxBytes int64
 	// Fsync makes Flush wait for the disk and not only for the operating system.
 	Fsync bool
 	// Secrets that no record may hold.
 	Secrets []string
-	// FlushTimeout bounds one acknowledged flush, and one Append that waits for a full queue; 0: 2 s.
+	// FlushTimeout bounds one acknowledged flush, one Append that waits for a full queue, and how long a disk's error is borne
+	// before Append fails with it; 0: DefaultFlushTimeout.
 	FlushTimeout time.Duration
-	// create opens a file for appending; nil: os.OpenFile. Tests break disks with it.
+	// create makes a file for appending; nil: os.OpenFile. Tests break disks with it.
 	create func(path string) (file, error)
 }
 
 type file interface {
 	io.Writer
+	Truncate(size int64) error
 	Sync() error
 	Close() error
 }
 
-// NewFiles makes the directory and a sink that writes one file per session.
+// NewFiles makes the directory and a sink that writes files per session.
 func NewFiles(opt FileOptions) (Sink, error) {
 	if opt.Dir == "" {
 		return nil, errors.New("trace: no directory given")
@@ -41,7 +50,10 @@ func NewFiles(opt FileOptions) (Sink, error) {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	if opt.FlushTimeout == 0 {
-		opt.FlushTimeout = 2 * time.Second
+		opt.FlushTimeout = DefaultFlushTimeout
+	}
+	if opt.MaxBytes == 0 {
+		opt.MaxBytes = DefaultMaxBytes
 	}
 	if opt.create == nil {
 		opt.create = func(path string) (file, error) {
@@ -58,13 +70,20 @@ func (s *files) Open(session string) (Log, error) {
 	if !ValidSession(session) {
 		return nil, fmt.Errorf("trace: session %q must be 1 to 64 letters, digits, '-' and '_'", session)
 	}
-	path := filepath.Join(s.opt.Dir, session+".jsonl")
+	path := partPath(s.opt.Dir, session, 1)
 	f, err := s.opt.create(path)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	l := &fileLog{opt: s.opt, path: path, file: f, chain: newChain(session, s.opt.Secrets), queue: make(chan entry, 256), gone: make(chan struct{})}
-	go l.write()
+	l := &fileLog{
+		opt: s.opt, path: path, side: sideFiles{dir: s.opt.Dir, session: session, fsync: s.opt.Fsync, redact: NewRedactor(s.opt.Secrets)},
+		chain: newChain(session, s.opt.Secrets), queue: make(chan entry, 256), gone: make(chan struct{}),
+	}
+	w := &writer{opt: s.opt, session: session, disk: &l.disk, file: f, part: 1, most: s.opt.MaxBytes}
+	go func() {
+		defer close(l.gone)
+		w.run(l.queue)
+	}()
 	if s.opt.Fsync {
 		// The directory's entry must be on the disk as well, or the file is lost with the power.
 		if err := syncDir(s.opt.Dir); err != nil {
@@ -86,16 +105,14 @@ func syncDir(dir string) error {
 type fileLog struct {
 	opt  FileOptions
 	path string
-	file file
+	side sideFiles
+	disk condition
 
 	mu     sync.Mutex
 	chain  chain
 	closed bool
 	queue  chan entry
 	gone   chan struct{} // closed when the writer has ended
-
-	errMu sync.Mutex
-	err   error // sticks
 }
 
 // entry is a line to write, or a flush to acknowledge.
@@ -104,41 +121,40 @@ type entry struct {
 	ack  chan<- error
 }
 
+// Name implements Log.
 func (l *fileLog) Name() string { return l.path }
 
-func (l *fileLog) failure() error {
-	l.errMu.Lock()
-	defer l.errMu.Unlock()
-	return l.err
-}
-
-// fail keeps the first error and returns it.
-func (l *fileLog) fail(err error) error {
-	l.keep(err)
-	return l.failure()
-}
-
-// keep the first error; nil changes nothing.
-func (l *fileLog) keep(err error) {
-	l.errMu.Lock()
-	defer l.errMu.Unlock()
-	if err != nil && l.err == nil {
-		l.err = fmt.Errorf("trace: %s: %w", l.path, err)
+// named says which record an error is of.
+func (l *fileLog) named(err error) error {
+	if err == nil {
+		return nil
 	}
+	return fmt.Errorf("trace: %s: %w", l.path, err)
 }
 
 // Append implements Log.
 func (l *fileLog) Append(e Event) error {
-	if err := l.failure(); err != nil {
-		return err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return ErrClosed
 	}
-	line := l.chain.line(make([]byte, 0, len(e.Data)+512), &e)
-	return l.enqueue(entry{line: line})
+	if err := l.disk.lost(); err != nil {
+		return l.named(err)
+	}
+	if gap := l.disk.takeGap(); gap != nil {
+		var f Fields
+		f.Reset().String("error", gap.err.Error()).Int("for_ns", int64(gap.took))
+		line := l.chain.line(nil, &Event{Time: e.Time, Kind: KindRecorder, Data: f.JSON()})
+		if err := l.enqueue(entry{line: line}); err != nil {
+			return l.named(err)
+		}
+	}
+	if err := l.enqueue(entry{line: l.chain.line(make([]byte, 0, len(e.Data)+512), &e)}); err != nil {
+		return l.named(err)
+	}
+	// It is kept all the same and written as soon as that works; but nobody should rely on it any longer.
+	return l.named(l.disk.failing(l.opt.FlushTimeout))
 }
 
 // enqueue is called with mu held, so that the queue has the chain's order.
@@ -154,36 +170,45 @@ func (l *fileLog) enqueue(e entry) error {
 	case l.queue <- e:
 		return nil
 	case <-t.C:
-		return l.fail(fmt.Errorf("the disk did not take a record within %v", l.opt.FlushTimeout))
+		return l.disk.lose(fmt.Errorf("the disk did not take a record within %v", l.opt.FlushTimeout))
 	}
 }
 
 // Flush implements Log.
 func (l *fileLog) Flush(ctx context.Context) error {
-	if err := l.failure(); err != nil {
-		return err
-	}
 	ack := make(chan error, 1)
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
 		return ErrClosed
 	}
-	err := l.enqueue(entry{ack: ack})
+	err := l.disk.lost()
+	if err == nil {
+		err = l.enqueue(entry{ack: ack})
+	}
 	l.mu.Unlock()
 	if err != nil {
-		return err
+		return l.named(err)
 	}
 	t := time.NewTimer(l.opt.FlushTimeout)
 	defer t.Stop()
 	select {
 	case err := <-ack:
-		return err
+		return l.named(err)
 	case <-ctx.Done():
 		return fmt.Errorf("trace: %s: flush: %w", l.path, context.Cause(ctx))
 	case <-t.C:
-		return l.fail(fmt.Errorf("flush was not acknowledged within %v", l.opt.FlushTimeout))
+		err := fmt.Errorf("flush was not acknowledged within %v", l.opt.FlushTimeout)
+		if why := l.disk.failing(0); why != nil {
+			err = fmt.Errorf("%w: %w", err, why)
+		}
+		return l.named(err)
 	}
+}
+
+// Keep implements Log.
+func (l *fileLog) Keep(name string, content []byte) (string, error) {
+	return l.side.keep(name, content)
 }
 
 // Close implements Log.
@@ -194,39 +219,12 @@ func (l *fileLog) Close() error {
 		close(l.queue)
 	}
 	l.mu.Unlock()
-	t := time.NewTimer(l.opt.FlushTimeout)
+	t := time.NewTimer(2 * l.opt.FlushTimeout) // the writer itself gives up after one
 	defer t.Stop()
 	select {
 	case <-l.gone:
-		return l.failure()
+		return l.named(l.disk.failing(0))
 	case <-t.C:
-		return l.fail(fmt.Errorf("close was not done within %v", l.opt.FlushTimeout))
+		return l.named(fmt.Errorf("close was not done within %v", 2*l.opt.FlushTimeout))
 	}
-}
-
-// write is the one goroutine that touches the file. It writes through whenever the queue is empty, so that what a
-// killed process loses is what it had no time to write at all.
-func (l *fileLog) write() {
-	defer close(l.gone)
-	w := bufio.NewWriterSize(l.file, 64*1024)
-	for e := range l.queue {
-		if e.line != nil {
-			_, err := w.Write(e.line)
-			l.keep(err)
-		}
-		if e.ack != nil || len(l.queue) == 0 {
-			l.keep(w.Flush())
-		}
-		if e.ack != nil {
-			if l.opt.Fsync {
-				l.keep(l.file.Sync())
-			}
-			e.ack <- l.failure()
-		}
-	}
-	l.keep(w.Flush())
-	if l.opt.Fsync {
-		l.keep(l.file.Sync())
-	}
-	l.keep(l.file.Close())
 }

@@ -50,6 +50,19 @@ func (m *Memory) Bytes(session string) []byte {
 	return bytes.Join(append(slices.Clone(l.full), l.chunk), nil)
 }
 
+// Kept is what a session's log keeps at a place that Keep named; nil: nothing.
+func (m *Memory) Kept(session, where string) []byte {
+	m.mu.Lock()
+	l := m.logs[session]
+	m.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept[where]
+}
+
 // Forget drops a session's log.
 func (m *Memory) Forget(session string) {
 	m.mu.Lock()
@@ -68,6 +81,7 @@ type memoryLog struct {
 	chain  chain
 	full   [][]byte
 	chunk  []byte
+	kept   map[string][]byte
 	closed bool
 }
 
@@ -87,6 +101,25 @@ func (l *memoryLog) Append(e Event) error {
 	}
 	l.chunk = l.chain.line(l.chunk, &e)
 	return nil
+}
+
+// Keep implements Log.
+func (l *memoryLog) Keep(name string, content []byte) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return "", ErrClosed
+	}
+	if l.kept == nil {
+		l.kept = map[string][]byte{}
+	}
+	base := sideDir(l.chain.session) + "/" + sideName(name)
+	where := base + ".txt"
+	for n := 2; l.kept[where] != nil; n++ {
+		where = fmt.Sprintf("%s.%d.txt", base, n)
+	}
+	l.kept[where] = []byte(l.chain.redact.Text(string(content)))
+	return where, nil
 }
 
 func (l *memoryLog) Flush(context.Context) error { return nil }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // maxLine bounds one record; a longer one is a problem and ends the reading.
@@ -60,33 +61,29 @@ func (r Report) Condition() Condition {
 
 // Problem of one line.
 type Problem struct {
-	Line    int    `json:"line"` // from 1
+	File    string `json:"file,omitempty"` // where a record has several
+	Line    int    `json:"line"`           // from 1
 	Seq     uint64 `json:"seq,omitempty"`
 	Message string `json:"message"`
 }
 
 // TornLine at the end.
 type TornLine struct {
-	Line   int   `json:"line"`
-	Offset int64 `json:"offset"`
-	Bytes  int   `json:"bytes"`
+	File   string `json:"file,omitempty"` // where a record has several
+	Line   int    `json:"line"`
+	Offset int64  `json:"offset"`
+	Bytes  int    `json:"bytes"`
 }
 
-// KindEnd is the last event of a session.
-const KindEnd = "end"
+// Kinds that this package itself knows.
+const (
+	KindEnd      = "end"      // the last event of a session
+	KindWhole    = "whole"    // what was too large for a line: file, bytes and sha256 of a side file
+	KindRecorder = "recorder" // the disk did not take records for a while, and does again: error, for_ns
+)
 
 // Verify reads a log and checks numbers, links and hashes. The error is of the reader only.
 func Verify(r io.Reader) (Report, error) { return Read(r, nil) }
-
-// VerifyFile is Verify of a file.
-func VerifyFile(path string) (Report, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Report{}, fmt.Errorf("trace: %w", err)
-	}
-	defer f.Close() // only read
-	return Verify(f)
-}
 
 // Events reads all sound events of a log.
 func Events(r io.Reader) ([]Event, Report, error) {
@@ -95,58 +92,44 @@ func Events(r io.Reader) ([]Event, Report, error) {
 	return all, rep, err
 }
 
-// EventsOfFile is Events of a file.
-func EventsOfFile(path string) ([]Event, Report, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, Report{}, fmt.Errorf("trace: %w", err)
-	}
-	defer f.Close() // only read
-	return Events(f)
-}
-
-// Read checks a log line by line and hands every readable event to each (nil: none). An event whose line is not sound
-// is handed on as well; the report says what is wrong with it. An error of each ends the reading and is returned.
-func Read(r io.Reader, each func(Event) error) (Report, error) {
-	v := verifier{prev: genesis}
+// read one part; last: none follows, so that its last line may be torn.
+func (v *verifier) read(r io.Reader, last bool, each func(line int, e Event) error) error {
 	br := bufio.NewReaderSize(r, 64*1024)
 	var offset int64
 	for n := 1; ; n++ {
 		line, err := readLine(br)
 		if len(line) == 0 && errors.Is(err, io.EOF) {
-			return v.report, nil
+			return nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			if errors.Is(err, errLong) {
 				v.problem(n, 0, "the line is longer than %d bytes", maxLine)
-				return v.report, nil
+				return nil
 			}
-			return v.report, fmt.Errorf("trace: line %d: %w", n, err)
+			return fmt.Errorf("trace: line %d: %w", n, err)
 		}
-		last := errors.Is(err, io.EOF)
+		end := errors.Is(err, io.EOF)
 		var e Event
 		if derr := json.Unmarshal(line, &e); derr != nil {
-			if last && v.begins(line) {
-				v.report.Torn = &TornLine{Line: n, Offset: offset, Bytes: len(line)}
-				return v.report, nil
+			if end && last && v.begins(line) {
+				v.report.Torn = &TornLine{File: v.file, Line: n, Offset: offset, Bytes: len(line)}
+				return nil
 			}
-			v.report.Lines = n
+			v.report.Lines++
 			v.problem(n, 0, "no record: %v", derr)
-			if last {
-				return v.report, nil
+			if end {
+				return nil
 			}
 			offset += int64(len(line)) + 1
 			continue
 		}
-		v.report.Lines = n
+		v.report.Lines++
 		v.check(n, line, &e)
-		if each != nil {
-			if err := each(e); err != nil {
-				return v.report, err
-			}
+		if err := each(n, e); err != nil {
+			return err
 		}
-		if last {
-			return v.report, nil
+		if end {
+			return nil
 		}
 		offset += int64(len(line)) + 1
 	}
@@ -174,13 +157,14 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 
 type verifier struct {
 	report Report
+	file   string // the part that is read; "": there is only one
 	seq    uint64
 	prev   string
 	any    bool
 }
 
 func (v *verifier) problem(line int, seq uint64, format string, args ...any) {
-	v.report.Problems = append(v.report.Problems, Problem{Line: line, Seq: seq, Message: fmt.Sprintf(format, args...)})
+	v.report.Problems = append(v.report.Problems, Problem{File: v.file, Line: line, Seq: seq, Message: fmt.Sprintf(format, args...)})
 }
 
 // begins says whether the text is how the next line of this log begins: what a killed process leaves is, what somebody else wrote is
@@ -189,6 +173,36 @@ func (v *verifier) begins(line []byte) bool {
 	next := fmt.Appendf(nil, `{"seq":%d,"time":"`, v.seq+1)
 	n := min(len(line), len(next))
 	return bytes.Equal(line[:n], next[:n])
+}
+
+// sideFile checks the file that an event names.
+func (v *verifier) sideFile(line int, dir string, e Event) {
+	var d struct {
+		File   string `json:"file"`
+		Bytes  int64  `json:"bytes"`
+		SHA256 string `json:"sha256"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil || d.File == "" {
+		return
+	}
+	if !filepath.IsLocal(filepath.FromSlash(d.File)) {
+		v.problem(line, e.Seq, "the side file %q is outside the record's folder", d.File)
+		return
+	}
+	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(d.File)))
+	if err != nil {
+		v.problem(line, e.Seq, "the side file is missing: %v", err)
+		return
+	}
+	defer f.Close() // only read
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	switch {
+	case err != nil:
+		v.problem(line, e.Seq, "the side file %s cannot be read: %v", d.File, err)
+	case n != d.Bytes || hex.EncodeToString(h.Sum(nil)) != d.SHA256:
+		v.problem(line, e.Seq, "the side file %s was changed: it has %d bytes, %d were written", d.File, n, d.Bytes)
+	}
 }
 
 // hashTail is what a line ends with: `,"hash":"`, 64 digits, `"}`.

@@ -19,13 +19,22 @@ type ShowOptions struct {
 
 // Show writes a log for people, one event a line, and what is wrong with it at the end.
 func Show(w io.Writer, r io.Reader, opt ShowOptions) (Report, error) {
+	return show(w, opt, func(each func(Event) error) (Report, error) { return Read(r, each) })
+}
+
+// ShowFile is Show of all parts of a file's record.
+func ShowFile(w io.Writer, file string, opt ShowOptions) (Report, error) {
+	return show(w, opt, func(each func(Event) error) (Report, error) { return ReadFile(file, each) })
+}
+
+func show(w io.Writer, opt ShowOptions, read func(func(Event) error) (Report, error)) (Report, error) {
 	// Every line goes through visible: what a model, a tool or a forger wrote must not steer the reader's terminal.
 	line := func(format string, args ...any) error {
 		_, err := fmt.Fprintln(w, visible(fmt.Sprintf(format, args...)))
 		return err
 	}
 	var start time.Time
-	rep, err := Read(r, func(e Event) error {
+	rep, err := read(func(e Event) error {
 		if start.IsZero() {
 			start = e.Time
 			if err := line("session %s, %s", e.Session, e.Time.Format(time.RFC3339)); err != nil {
@@ -38,17 +47,25 @@ func Show(w io.Writer, r io.Reader, opt ShowOptions) (Report, error) {
 		return rep, err
 	}
 	for _, p := range rep.Problems {
-		if err := line("PROBLEM line %d: %s", p.Line, p.Message); err != nil {
+		if err := line("PROBLEM %s: %s", At(p.File, p.Line), p.Message); err != nil {
 			return rep, err
 		}
 	}
 	if rep.Torn != nil {
-		err = line("torn last line %d (%d bytes): the process was killed while writing", rep.Torn.Line, rep.Torn.Bytes)
+		err = line("%s is torn (%d bytes): the process was killed while writing", At(rep.Torn.File, rep.Torn.Line), rep.Torn.Bytes)
 	}
 	if err == nil && !rep.Complete {
 		err = line("no end: the session was cut off, or is still running")
 	}
 	return rep, err
+}
+
+// At says where a line stands; file is "" where there is only one.
+func At(file string, line int) string {
+	if file == "" {
+		return fmt.Sprintf("line %d", line)
+	}
+	return fmt.Sprintf("%s, line %d", file, line)
 }
 
 // leading fields are shown first, in this order; the others follow by name.

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -223,7 +221,7 @@ func TestShow(t *testing.T) {
 	}
 	for _, want := range []string{
 		"session s1, 2026-03-01T09:30:12Z\n", `    0.000     1 session      [sampling/assemble] task="go there"`, `    1.500     2 call         c1 tool=drive arguments={"d":1}`,
-		"ok=true content=ääää", "… (4", "torn last line 4 (7 bytes)", "no end: the session was cut off",
+		"ok=true content=ääää", "… (4", "line 4 is torn (7 bytes)", "no end: the session was cut off",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
@@ -310,122 +308,6 @@ func TestSessionNamesAreNoPaths(t *testing.T) {
 	if _, err := m.Open("s"); err != nil {
 		t.Error(err)
 	}
-}
-
-// disk is a file that fails, or hangs.
-type disk struct {
-	mu   sync.Mutex
-	left int // bytes until it is full
-	wait chan struct{}
-	b    bytes.Buffer
-}
-
-func (d *disk) Write(p []byte) (int, error) {
-	if d.wait != nil {
-		<-d.wait
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(p) > d.left {
-		n := d.left
-		d.b.Write(p[:n])
-		d.left = 0
-		return n, errors.New("no space left on device")
-	}
-	d.left -= len(p)
-	return d.b.Write(p)
-}
-func (d *disk) Sync() error  { return nil }
-func (d *disk) Close() error { return nil }
-
-func onDisk(t *testing.T, d *disk) Log {
-	t.Helper()
-	s, err := NewFiles(FileOptions{Dir: t.TempDir(), create: func(string) (file, error) { return d, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := s.Open("s1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-// A full disk is an error that sticks, and what was written before is sound but for its torn tail.
-func TestFullDisk(t *testing.T) {
-	d := &disk{left: 1000}
-	l := onDisk(t, d)
-	var err error
-	for i := 0; i < 100 && err == nil; i++ {
-		if err = l.Append(event(i)); err == nil {
-			err = l.Flush(t.Context())
-		}
-	}
-	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Fatalf("error %v", err)
-	}
-	for _, again := range []error{l.Append(event(1)), l.Flush(t.Context()), l.Close()} {
-		if again == nil || again.Error() != err.Error() {
-			t.Errorf("then %v", again)
-		}
-	}
-	rep, rerr := Verify(bytes.NewReader(d.b.Bytes()))
-	if rerr != nil || !rep.OK() || rep.Events == 0 || rep.Torn == nil {
-		t.Errorf("%v %+v", rerr, rep)
-	}
-}
-
-// A disk that hangs costs bounded time.
-func TestHangingDisk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &disk{left: 1 << 30, wait: make(chan struct{})}
-		l := onDisk(t, d)
-		begin := time.Now()
-		if err := l.Append(event(0)); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "not acknowledged within 2s") {
-			t.Fatalf("flush: %v", err)
-		}
-		if time.Since(begin) != 2*time.Second {
-			t.Errorf("took %v", time.Since(begin))
-		}
-		if err := l.Close(); err == nil {
-			t.Error("closed without error")
-		}
-		close(d.wait)
-		synctest.Wait()
-	})
-	synctest.Test(t, func(t *testing.T) { // the queue fills up
-		d := &disk{left: 1 << 30, wait: make(chan struct{})}
-		l := onDisk(t, d)
-		var err error
-		for i := 0; i < 1000 && err == nil; i++ {
-			err = l.Append(event(i))
-		}
-		if err == nil || !strings.Contains(err.Error(), "did not take a record within 2s") {
-			t.Fatalf("append: %v", err)
-		}
-		close(d.wait)
-		_ = l.Close() // says the same again
-		synctest.Wait()
-	})
-	synctest.Test(t, func(t *testing.T) { // the caller has less patience
-		d := &disk{left: 1 << 30, wait: make(chan struct{})}
-		l := onDisk(t, d)
-		if err := l.Append(event(0)); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		if err := l.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("flush: %v", err)
-		}
-		close(d.wait)
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 func TestNoDirectory(t *testing.T) {
