@@ -76,7 +76,9 @@ func run(argv []string, out, errOut io.Writer) int {
 	case errors.As(err, &x):
 		return int(x)
 	}
-	fmt.Fprintln(errOut, "agent_node:", err)
+	if !errors.Is(err, shell.ErrNotInOrder) { // that has been printed
+		fmt.Fprintln(errOut, "agent_node:", err)
+	}
 	return shell.ExitFailed
 }
 
@@ -136,14 +138,6 @@ type toolsCmd struct {
 }
 
 func (c *toolsCmd) Run(e *env) error { return shell.Tools(c.Profile, c.JSON, e.out) }
-
-type profileCmd struct {
-	Check struct {
-		File string `arg:"" type:"existingfile" help:"Profile file."`
-	} `cmd:"" help:"Is a profile sound? Faults come with file and line."`
-}
-
-func (c *profileCmd) Run(e *env) error { return shell.CheckProfile(c.Check.File, e.out) }
 
 type traceCmd struct {
 	Show struct {

@@ -36,3 +36,22 @@ func SensorQoS() QoS { return QoS{Depth: 5, Reliability: BestEffort} }
 
 // LatchedQoS is reliable, transient local, depth 1.
 func LatchedQoS() QoS { return QoS{Depth: 1, Durability: TransientLocal} }
+
+// String is the reliability's ROS name.
+func (r Reliability) String() string {
+	if r == BestEffort {
+		return "best_effort"
+	}
+	return "reliable"
+}
+
+// String is the durability's ROS name.
+func (d Durability) String() string {
+	if d == TransientLocal {
+		return "transient_local"
+	}
+	return "volatile"
+}
+
+// String names the two policies by which publishers and subscriptions fail to match.
+func (q QoS) String() string { return q.Reliability.String() + " " + q.Durability.String() }

@@ -8,10 +8,9 @@ import (
 	"text/tabwriter"
 
 	"agent_node/config"
-	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
-	"agent_node/pkg/node"
 	"agent_node/pkg/robottools"
+	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/mem"
 )
 
@@ -23,14 +22,14 @@ func loadProfile(file string) (*robottools.Profile, error) {
 	return robottools.LoadFile(file)
 }
 
-// bindOffline binds a profile with the embedded interface definitions: enough to list and to check, no robot needed.
-func bindOffline(file string) (p *robottools.Profile, table *tool.Table, err error) {
+// bindOffline binds a profile with no robot: enough to list and to check. types are the interface definitions; nil: the embedded ones.
+func bindOffline(file string, types ros.TypeSource) (p *robottools.Profile, table *tool.Table, err error) {
 	if p, err = loadProfile(file); err != nil {
 		return nil, nil, err
 	}
 	bus := mem.NewBus()
 	defer bus.Close()
-	n, err := bus.NewNode("check", mem.Options{Logger: slog.New(slog.DiscardHandler)})
+	n, err := bus.NewNode("check", mem.Options{Logger: slog.New(slog.DiscardHandler), Types: types})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,7 +44,7 @@ func bindOffline(file string) (p *robottools.Profile, table *tool.Table, err err
 
 // Tools lists a profile's tools.
 func Tools(file string, asJSON bool, out io.Writer) error {
-	_, table, err := bindOffline(file)
+	_, table, err := bindOffline(file, nil)
 	if err != nil {
 		return err
 	}
@@ -71,21 +70,4 @@ func Tools(file string, asJSON bool, out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, s.Class, s.Binding, shorten(s.Description, 80))
 	}
 	return w.Flush()
-}
-
-// CheckProfile reads and binds a profile; its faults are errors with file and line.
-func CheckProfile(file string, out io.Writer) error {
-	p, table, err := bindOffline(file)
-	if err != nil {
-		return err
-	}
-	permissions, err := node.ProfilePolicy(p)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	if _, err := policy.NewJudge(permissions, table); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	fmt.Fprintf(out, "%s: profile %s is sound: %d actuators, %d tools\n", file, p.Name, len(p.Actuators), len(table.Specs()))
-	return nil
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"agent_node/pkg/node"
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/shell"
+)
+
+type profileCmd struct {
+	Check profileCheckCmd `cmd:"" help:"Is a profile sound, and does it fit the robot that is there? Faults come with file and line, then a table of what each part relies on."`
+}
+
+type profileCheckCmd struct {
+	File     string        `arg:"" type:"existingfile" help:"Profile file."`
+	Offline  bool          `help:"Check the file alone."`
+	Graph    bool          `help:"Judge the graph even if nothing that the profile names is there."`
+	Patience time.Duration `default:"3s" help:"How long what is missing is waited for."`
+	JSON     bool          `name:"json" help:"As JSON."`
+}
+
+// Run checks a profile.
+func (c *profileCheckCmd) Run(e *env) error {
+	check := shell.Check{File: c.File, Look: !c.Offline, Demand: c.Graph, Patience: c.Patience, JSON: c.JSON}
+	if c.Offline {
+		return shell.CheckProfile(e.ctx, nil, check, e.out)
+	}
+	host, closeHost, err := e.visit("check")
+	if err != nil {
+		if c.Graph || errors.Is(err, args.ErrArgument) {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "agent_node: the file alone is checked:", err)
+		return shell.CheckProfile(e.ctx, nil, check, e.out)
+	}
+	return errors.Join(shell.CheckProfile(e.ctx, host, check, e.out), closeHost())
+}
+
+// visit is a node for looking around, under a name of its own.
+func (e *env) visit(what string) (node.Host, func() error, error) {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return openHost(fmt.Sprintf("agent_node_%s_%d", what, os.Getpid()), a, slog.New(slog.DiscardHandler))
+}

@@ -1,0 +1,186 @@
+package survey
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"agent_node/pkg/robottools"
+)
+
+// Kind of a need.
+type Kind string
+
+// Kinds.
+const (
+	Topic     Kind = "topic"     // read: somebody must publish it
+	Publish   Kind = "publish"   // written: somebody must subscribe to it
+	Service   Kind = "service"   // called
+	Action    Kind = "action"    // sent goals
+	Parameter Kind = "parameter" // read of another node
+	Transform Kind = "transform" // looked up
+	Inside    Kind = "inside"    // nothing of the graph: the profile's own facts, time, other tools
+)
+
+// Need is one thing that a part of a profile relies on.
+type Need struct {
+	// For is the part, in words: "actuator base: feedback", "tool drive".
+	For  string `json:"for"`
+	Kind Kind   `json:"kind"`
+	// Name as the profile has it; of a transform "target <- source", of a parameter "node name".
+	Name string `json:"name"`
+	Type string `json:"type,omitempty"`
+	// Skill says that what is sent has an effect; Validators are what checks it beforehand.
+	Skill      bool     `json:"skill,omitempty"`
+	Validators []string `json:"validators,omitempty"`
+	// Tool is the tool's name, where it is one.
+	Tool string `json:"tool,omitempty"`
+
+	// Once: it is sent once and must be kept for who comes later (a map, a description).
+	Once bool `json:"-"`
+	// Period is how often it should come, MaxAge how old the newest may be; zero: not said.
+	Period time.Duration `json:"-"`
+	MaxAge time.Duration `json:"-"`
+	// Joints that a sensor_msgs/msg/JointState must name.
+	Joints []string `json:"-"`
+	// Frames (parent, child) that a nav_msgs/msg/Odometry, (frame) that a map must be in.
+	Parent string `json:"-"`
+	Child  string `json:"-"`
+	// Node and Param of a parameter; Target and Source of a transform.
+	Node   string `json:"-"`
+	Param  string `json:"-"`
+	Target string `json:"-"`
+	Source string `json:"-"`
+}
+
+// Topics of transforms, and the type of the messages on them.
+const (
+	tfTopic       = "/tf"
+	tfStaticTopic = "/tf_static"
+	tfType        = "tf2_msgs/msg/TFMessage"
+)
+
+// Needs lists all that a profile relies on, in its order: the world, the actuators by name, the tools as the file has them.
+func Needs(p *robottools.Profile) []Need {
+	n := worldNeeds(p)
+	for _, name := range slices.Sorted(maps.Keys(p.Actuators)) {
+		n = append(n, actuatorNeeds(p, name, p.Actuators[name])...)
+	}
+	for _, name := range p.ToolOrder {
+		n = append(n, toolNeeds(p, name, p.Tools[name])...)
+	}
+	return n
+}
+
+// poseAge is how old the pose in the map may be where the profile does not say.
+const poseAge = 500 * time.Millisecond
+
+func worldNeeds(p *robottools.Profile) []Need {
+	age := seconds(p.World.PoseMaxAge)
+	if age == 0 {
+		age = poseAge
+	}
+	n := []Need{{
+		For: "world: pose", Kind: Transform, Name: p.Frames.Map + " <- " + p.Frames.Base,
+		Target: p.Frames.Map, Source: p.Frames.Base, MaxAge: age,
+	}}
+	if t := p.World.Map.Topic; t != "" {
+		n = append(n, Need{For: "world: map", Kind: Topic, Name: t, Type: "nav_msgs/msg/OccupancyGrid", Once: true, Parent: p.Frames.Map})
+	}
+	if t := p.World.Description; t != "" {
+		n = append(n, Need{For: "world: description", Kind: Topic, Name: t, Type: "std_msgs/msg/String", Once: true})
+	}
+	if d := p.World.Detections; d.Topic != "" {
+		n = append(n, Need{For: "world: detections", Kind: Topic, Name: d.Topic, Type: d.Type})
+	}
+	return n
+}
+
+func actuatorNeeds(p *robottools.Profile, name string, a robottools.Actuator) []Need {
+	part := "actuator " + name + ": "
+	feedback := Need{
+		For: part + "feedback", Kind: Topic, Name: a.Feedback.Topic, Type: a.Feedback.Type,
+		Period: seconds(a.Feedback.Period), MaxAge: max(time.Second, 10*seconds(a.Feedback.Period)), Joints: a.Joints,
+	}
+	if a.Kind == "base" {
+		feedback.Parent, feedback.Child = p.Frames.Odom, p.Frames.Base
+	}
+	stop := Need{For: part + "stop", Kind: Publish, Name: a.Stop.Topic, Type: a.Stop.Type}
+	if a.Stop.Action != "" {
+		stop.Kind, stop.Name = Action, a.Stop.Action
+	}
+	n := []Need{feedback, stop}
+	for _, s := range a.Pause {
+		n = append(n, Need{For: part + "hold signal " + s.Name, Kind: Topic, Name: s.Topic, Type: s.Type})
+	}
+	return n
+}
+
+func toolNeeds(p *robottools.Profile, name string, t robottools.Tool) []Need {
+	base := Need{For: "tool " + name, Tool: name, Kind: Inside}
+	if t.Class == "skill" {
+		base.Skill, base.Validators = true, t.Validators
+	}
+	one := func(kind Kind, name, typeName string) Need {
+		n := base
+		n.Kind, n.Name, n.Type = kind, name, typeName
+		return n
+	}
+	switch b := t.Binding; {
+	case b.Topic != nil:
+		n := one(Topic, b.Topic.Name, b.Topic.Type)
+		n.MaxAge = seconds(b.Topic.MaxAge)
+		return []Need{n}
+	case b.Publish != nil:
+		return []Need{one(Publish, b.Publish.Name, b.Publish.Type)}
+	case b.Service != nil:
+		return []Need{one(Service, b.Service.Name, b.Service.Type)}
+	case b.Action != nil:
+		list := []Need{one(Action, b.Action.Name, b.Action.Type)}
+		if pl := b.Action.Planner; pl != nil {
+			n := base
+			n.For, n.Kind, n.Name, n.Type, n.Skill, n.Validators = base.For+": planner", Action, pl.Name, pl.Type, false, nil
+			list = append(list, n)
+		}
+		return list
+	case b.Trajectory != nil:
+		n := one(Action, b.Trajectory.Name, b.Trajectory.Type)
+		n.Validators = []string{"trajectory"} // always: it is planned and judged here
+		return []Need{n}
+	case b.Parameter != nil:
+		n := one(Parameter, b.Parameter.Node+" "+b.Parameter.Name, "")
+		n.Node, n.Param = b.Parameter.Node, b.Parameter.Name
+		return []Need{n}
+	case b.Transform != nil:
+		n := one(Transform, b.Transform.Target+" <- "+b.Transform.Source, "")
+		n.Target, n.Source, n.MaxAge = b.Transform.Target, b.Transform.Source, seconds(b.Transform.MaxAge)
+		return []Need{n}
+	case b.Sequence != nil:
+		n := base
+		n.Name, n.Validators = "sequence of "+strings.Join(parts(b.Sequence), ", "), []string{"those of its parts"}
+		return []Need{n}
+	case b.Profile != "":
+		return []Need{one(Inside, "the profile's "+b.Profile, "")}
+	case b.Wait != nil:
+		return []Need{one(Inside, "ROS time", "")}
+	}
+	return []Need{base}
+}
+
+// parts are the tools that a sequence calls, each once, in order.
+func parts(s *robottools.SequenceBinding) []string {
+	var names []string
+	for _, step := range s.Steps {
+		if !slices.Contains(names, step.Tool) {
+			names = append(names, step.Tool)
+		}
+	}
+	return names
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// String is the need in words.
+func (n Need) String() string { return fmt.Sprintf("%s: %s %s %s", n.For, n.Kind, n.Name, n.Type) }
