@@ -4,7 +4,8 @@
 //	agent_node run [--sim] "TASK"    one task from the shell
 //	agent_node plan [--sim] "TASK"   a plan for a task, looked at and not carried out
 //	agent_node tools                 the tools of a profile
-//	agent_node profile check FILE    is a profile sound?
+//	agent_node profile check FILE    is a profile sound, and does it fit the robot that is there?
+//	agent_node doctor                what is wrong here, and what to do about it
 //	agent_node trace show|verify FILE
 package main
 
@@ -30,6 +31,7 @@ type cli struct {
 	Plan    planCmd    `cmd:"" help:"Ask for a plan and print it as a tree, with what is predicted of each step. Nothing moves."`
 	Tools   toolsCmd   `cmd:"" help:"List the tools of a profile."`
 	Profile profileCmd `cmd:"" help:"Work on robot profiles."`
+	Doctor  doctorCmd  `cmd:"" help:"Say what is wrong with prefix, network, graph, clock, profile, endpoint and traces, and what to do."`
 	Trace   traceCmd   `cmd:"" help:"Read traces."`
 }
 

@@ -76,7 +76,7 @@ func (n *Node) configure() (w *work, err error) {
 	if w.model, secrets, err = n.newModel(); err != nil {
 		return nil, err
 	}
-	dir, err := n.traceDir()
+	dir, err := TraceDir(n.params.traceDir.Get())
 	if err != nil {
 		return nil, err
 	}
@@ -123,10 +123,10 @@ func (w *work) settle(ctx context.Context) (time.Time, error) {
 	return w.robot.RestSince(), nil
 }
 
-// traceDir is the parameter's folder, or one in the user's state folder.
-func (n *Node) traceDir() (string, error) {
-	if d := n.params.traceDir.Get(); d != "" {
-		return d, nil
+// TraceDir is the folder of the traces: the one that the parameter trace.dir names, or one in the user's state folder.
+func TraceDir(named string) (string, error) {
+	if named != "" {
+		return named, nil
 	}
 	if d := os.Getenv("XDG_STATE_HOME"); d != "" {
 		return filepath.Join(d, "agent_node", "traces"), nil

@@ -29,6 +29,21 @@ type Node struct {
 	rules []Rule
 }
 
+// AnyName is the same arguments without those that name nodes: for one that visits under a name of its own.
+func (a *Args) AnyName() *Args {
+	if a == nil {
+		return nil
+	}
+	out := *a
+	out.Rules = nil
+	for _, r := range a.Rules {
+		if r.kind != ruleNode {
+			out.Rules = append(out.Rules, r)
+		}
+	}
+	return &out
+}
+
 // Node applies the arguments to a node that its program calls name in namespace
 // (empty is "/"). The receiver may be nil: no arguments.
 func (a *Args) Node(name, namespace string) (*Node, error) {

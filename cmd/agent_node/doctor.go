@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/shell"
+)
+
+type doctorCmd struct {
+	Profile  string        `type:"existingfile" help:"Profile file. Default: the one of the parameters, or of the node that runs."`
+	Patience time.Duration `default:"3s" help:"How long what is missing is waited for."`
+	JSON     bool          `name:"json" help:"As JSON."`
+}
+
+// Run examines this machine and the robot in sight. Parameters behind --ros-args are taken as the node's.
+func (c *doctorCmd) Run(e *env) error {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return err
+	}
+	named, err := a.Node("agent_node", "")
+	if err != nil {
+		return err
+	}
+	d := shell.Doctor{Profile: c.Profile, Params: named.Params, Getenv: os.Getenv, Patience: c.Patience, JSON: c.JSON}
+	host, closeHost, err := e.visit("doctor")
+	if err != nil {
+		d.HostError = err
+		return shell.Examine(e.ctx, d, e.out)
+	}
+	d.Host = host
+	return errors.Join(shell.Examine(e.ctx, d, e.out), closeHost())
+}
