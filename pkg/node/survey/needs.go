@@ -100,20 +100,35 @@ func worldNeeds(p *robottools.Profile) []Need {
 
 func actuatorNeeds(p *robottools.Profile, name string, a robottools.Actuator) []Need {
 	part := "actuator " + name + ": "
-	feedback := Need{
-		For: part + "feedback", Kind: Topic, Name: a.Feedback.Topic, Type: a.Feedback.Type,
-		Period: seconds(a.Feedback.Period), MaxAge: max(time.Second, 10*seconds(a.Feedback.Period)), Joints: a.Joints,
-	}
-	if a.Kind == "base" {
-		feedback.Parent, feedback.Child = p.Frames.Odom, p.Frames.Base
+	n := []Need{feedbackNeed(p, part+"feedback", a, a.Feedback)}
+	if a.Second != nil {
+		n = append(n, feedbackNeed(p, part+"second feedback", a, *a.Second))
 	}
 	stop := Need{For: part + "stop", Kind: Publish, Name: a.Stop.Topic, Type: a.Stop.Type}
-	if a.Stop.Action != "" {
+	switch {
+	case a.Stop.Action != "":
 		stop.Kind, stop.Name = Action, a.Stop.Action
+	case a.Stop.Service != "":
+		stop.Kind, stop.Name = Service, a.Stop.Service
 	}
-	n := []Need{feedback, stop}
+	n = append(n, stop)
 	for _, s := range a.Pause {
 		n = append(n, Need{For: part + "hold signal " + s.Name, Kind: Topic, Name: s.Topic, Type: s.Type})
+	}
+	return n
+}
+
+// feedbackNeed is a measurement of an actuator.
+func feedbackNeed(p *robottools.Profile, part string, a robottools.Actuator, f robottools.Feedback) Need {
+	period := seconds(f.Period)
+	n := Need{For: part, Period: period, MaxAge: max(time.Second, 10*period)}
+	if t := f.Transform; t != nil {
+		n.Kind, n.Name, n.Target, n.Source = Transform, t.Target+" <- "+t.Source, t.Target, t.Source
+		return n
+	}
+	n.Kind, n.Name, n.Type, n.Joints = Topic, f.Topic, f.Type, a.Joints
+	if a.Kind == "base" && len(f.Position) == 0 {
+		n.Parent, n.Child = p.Frames.Odom, p.Frames.Base
 	}
 	return n
 }
