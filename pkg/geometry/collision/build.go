@@ -123,6 +123,9 @@ func (b *sceneBuilder) attach() error {
 		if err := checkBody(a.Body); err != nil {
 			return err
 		}
+		if a.Shape.Kind == HalfSpace {
+			return fmt.Errorf("%w: %q: a half space cannot be attached to a link", ErrWorld, a.Name)
+		}
 		b.add(a.Name, false, l.frame, a.Shape, l.pose.Compose(a.Pose))
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 )
 
 // Distance between two shapes, in m; negative where they overlap. Apart, it is exact to rounding and never more than the distance itself by more than
-// 1e-9 of it. Overlapping, it is minus a way that surely separates them: the shortest one for spheres, capsules and two boxes; for other pairs it
-// may be a longer one.
+// 1e-9 of it. Overlapping, it is minus the shortest way that separates them, never less than that, and more by at most 1e-7 m for round parts.
+// A half space has no distance to another one: that is minus infinity.
 func Distance(a Shape, at spatial.Transform, b Shape, bt spatial.Transform) float64 {
 	sa, sb := newSolid(a, at), newSolid(b, bt)
 	return distance(&sa, &sb)
@@ -18,23 +18,52 @@ func Distance(a Shape, at spatial.Transform, b Shape, bt spatial.Transform) floa
 
 func distance(a, b *solid) float64 { return measure(a, b, exactly) }
 
-// measure is distance, too small by gap at most, relative to the distance of the cores.
+// measure is distance, too small by gap at most, relative to the distance of the cores. With a rough gap, the way that separates cores that overlap may be a longer
+// one.
 func measure(a, b *solid, gap float64) float64 {
 	if a.kind > b.kind {
 		a, b = b, a
 	}
-	grow := a.grow + b.grow
-	switch {
-	case a.kind == Sphere:
-		return pointDistance(a.c, b) - grow
-	case b.kind == Capsule: // so is a
-		return segmentDistance(a, b) - grow
+	if d, ok := closed(a, b); ok {
+		return d
 	}
+	grow := a.grow + b.grow
 	d := coreDistance(a, b, gap, math.Inf(1))
 	if d > 0 {
 		return d - grow
 	}
-	return -coreDepth(a, b) - grow
+	depth := coreDepth(a, b)
+	if gap == exactly && !exactDepth(a, b) {
+		depth = min(depth, penetration(a, b))
+	}
+	return -depth - grow
+}
+
+// closed is the distance of pairs for which there is a formula; a.kind <= b.kind.
+func closed(a, b *solid) (d float64, ok bool) {
+	switch {
+	case b.kind == HalfSpace:
+		return overPlane(a, b), true
+	case a.kind == Sphere && b.kind != Polyhedron:
+		return pointDistance(a.c, b) - a.grow - b.grow, true
+	case b.kind == Capsule: // so is a
+		return segmentDistance(a, b) - a.grow - b.grow, true
+	}
+	return 0, false
+}
+
+// overPlane is how far a solid's lowest point is over a half space.
+func overPlane(a, plane *solid) float64 {
+	if a.kind == HalfSpace {
+		return math.Inf(-1)
+	}
+	return r3.Dot(plane.z, r3.Sub(a.support(r3.Scale(-1, plane.z)), plane.c)) - a.grow
+}
+
+// exactDepth: coreDepth tries every direction there is for polytopes whose axes it knows.
+func exactDepth(a, b *solid) bool {
+	known := func(s *solid) bool { return s.kind == Box || s.kind == Capsule }
+	return known(a) && known(b)
 }
 
 // apart reports whether two solids are farther apart than d, without measuring how deep they overlap.
@@ -42,8 +71,8 @@ func apart(a, b *solid, d float64) bool {
 	if a.kind > b.kind {
 		a, b = b, a
 	}
-	if a.kind == Sphere || b.kind == Capsule {
-		return distance(a, b) > d
+	if e, ok := closed(a, b); ok {
+		return e > d
 	}
 	core := coreDistance(a, b, exactly, d+a.grow+b.grow)
 	return core > 0 && core-a.grow-b.grow > d
@@ -72,6 +101,8 @@ func pointDistance(p r3.Vec, s *solid) float64 {
 		}
 		x, y, z = max(x, 0), max(y, 0), max(z, 0)
 		return math.Sqrt(x*x + y*y + z*z)
+	case HalfSpace:
+		return r3.Dot(d, s.z)
 	default: // a ball's core is its centre
 		return norm(d)
 	}
@@ -116,6 +147,9 @@ func (s *solid) support(d r3.Vec) r3.Vec {
 		p = r3.Add(p, r3.Scale(math.Copysign(s.half.Z, r3.Dot(d, s.z)), s.z))
 	case Capsule:
 		p = r3.Add(p, r3.Scale(math.Copysign(s.half.Z, r3.Dot(d, s.z)), s.z))
+	case Polyhedron:
+		f := s.hull.farthest(r3.Vec{X: r3.Dot(d, s.x), Y: r3.Dot(d, s.y), Z: r3.Dot(d, s.z)})
+		p = r3.Add(p, r3.Add(r3.Scale(f.X, s.x), r3.Add(r3.Scale(f.Y, s.y), r3.Scale(f.Z, s.z))))
 	case Cylinder:
 		along := r3.Dot(d, s.z)
 		p = r3.Add(p, r3.Scale(math.Copysign(s.half.Z, along), s.z))
@@ -166,7 +200,7 @@ func coreDepth(a, b *solid) float64 {
 
 // axes across which a core has faces or edges; what it has none of is zero.
 func (s *solid) axes() [3]r3.Vec {
-	if s.kind == Box {
+	if s.kind == Box || s.kind == Polyhedron { // of a hull, directions as good as others to begin with
 		return [3]r3.Vec{s.x, s.y, s.z}
 	}
 	return [3]r3.Vec{s.z}

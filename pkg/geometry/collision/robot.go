@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"agent_node/pkg/geometry/kinematics"
+	"agent_node/pkg/geometry/mesh"
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/urdf"
 )
@@ -26,6 +27,9 @@ type Config struct {
 	Joints []string
 	// Allowed pairs of links that are never checked, beside links that are directly joined or move as one.
 	Allowed []Pair
+	// Mesh reads the file that a description names for a shape (mesh.Files.Load); its closed parts, or else the whole, are taken as
+	// their convex hulls. Without it, a mesh is an error, for nothing is known of its shape.
+	Mesh func(filename string) (*mesh.Mesh, error)
 }
 
 // Pair of links, bodies or attached objects, by name, in either order.
@@ -43,8 +47,8 @@ type placedShape struct {
 	pose  spatial.Transform
 }
 
-// NewRobot reads a description. A cylinder with a ball of its radius at each end becomes a capsule. A mesh is an error that names the link, for
-// nothing is known of its shape. Errors wrap ErrModel.
+// NewRobot reads a description. A cylinder with a ball of its radius at each end becomes a capsule, a mesh the convex hulls of its parts.
+// Errors wrap ErrModel and name the link.
 func NewRobot(m *urdf.Model, c Config) (*Robot, error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: there is none", ErrModel)
@@ -65,7 +69,7 @@ func NewRobot(m *urdf.Model, c Config) (*Robot, error) {
 		}
 	}
 	for i := range m.Links {
-		shapes, err := shapesOf(&m.Links[i])
+		shapes, err := shapesOf(&m.Links[i], c.Mesh)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +92,7 @@ func (r *Robot) Base() string { return r.config.Base }
 func (r *Robot) Model() *urdf.Model { return r.model }
 
 // shapesOf reads a link's shapes.
-func shapesOf(l *urdf.Link) ([]placedShape, error) {
+func shapesOf(l *urdf.Link, load func(string) (*mesh.Mesh, error)) ([]placedShape, error) {
 	var out []placedShape
 	var balls, cylinders []placedShape
 	for _, c := range l.Collisions {
@@ -104,11 +108,42 @@ func shapesOf(l *urdf.Link) ([]placedShape, error) {
 			p.shape = Shape{Kind: Cylinder, Radius: s.Radius, Length: s.Length}
 			cylinders = append(cylinders, p)
 		case urdf.Mesh:
-			return nil, fmt.Errorf("%w: link %q, line %d: collision shape is the mesh %q, of which nothing is known: give boxes, cylinders or spheres",
-				ErrModel, l.Name, c.Line, s.Filename)
+			hulls, err := hullsOf(s, load)
+			if err != nil {
+				return nil, fmt.Errorf("%w: link %q, line %d: collision shape: %w", ErrModel, l.Name, c.Line, err)
+			}
+			for _, h := range hulls {
+				out = append(out, placedShape{shape: Shape{Kind: Polyhedron, Hull: h}, pose: c.Origin})
+			}
 		}
 	}
 	return append(out, joinCapsules(cylinders, balls)...), nil
+}
+
+// hullsOf reads a mesh.
+func hullsOf(s urdf.Mesh, load func(string) (*mesh.Mesh, error)) ([]*Hull, error) {
+	if load == nil {
+		return nil, fmt.Errorf("the mesh %q, of which nothing is known here: give boxes, cylinders or spheres, or say how meshes are found", s.Filename)
+	}
+	m, err := load(s.Filename)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Triangles) == 0 {
+		return nil, fmt.Errorf("the mesh %q: %w: it has no triangles", s.Filename, ErrHull)
+	}
+	var out []*Hull
+	for _, points := range m.Pieces() {
+		for i, p := range points {
+			points[i] = r3.Vec{X: p.X * s.Scale.X, Y: p.Y * s.Scale.Y, Z: p.Z * s.Scale.Z}
+		}
+		h, err := NewHull(points)
+		if err != nil {
+			return nil, fmt.Errorf("the mesh %q: %w", s.Filename, err)
+		}
+		out = append(out, h)
+	}
+	return out, nil
 }
 
 // joinCapsules makes one shape of a cylinder and the balls at its ends. A ball may end several cylinders.

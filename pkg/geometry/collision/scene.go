@@ -170,7 +170,7 @@ func (s *Scene) place(r *room, q []float64) {
 func (s *Scene) near(r *room, p *pair) float64 {
 	a, b := &s.parts[p.a], &s.parts[p.b]
 	x, y := &r.solids[p.a], &r.solids[p.b]
-	if b.world && y.kind == Box { // floors and tables are large
+	if b.world && (y.kind == Box || y.kind == HalfSpace) { // floors and tables are large
 		return pointDistance(x.c, y) - a.bound
 	}
 	return norm(r3.Sub(x.c, y.c)) - a.bound - b.bound

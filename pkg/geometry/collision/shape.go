@@ -12,13 +12,34 @@ import (
 // Kind of a shape.
 type Kind int
 
-// Kinds of shapes. All are convex and filled, centred at their origin; axes are along z.
+// Kinds of shapes. All are convex and filled, and centred at their origin, but for hulls; axes are along z.
 const (
-	Sphere   Kind = iota + 1 // Radius
-	Capsule                  // Radius, Length of the axis: half a sphere at each end
-	Cylinder                 // Radius, Length; flat ends
-	Box                      // Size
+	Sphere     Kind = iota + 1 // Radius
+	Capsule                    // Radius, Length of the axis: half a sphere at each end
+	Cylinder                   // Radius, Length; flat ends
+	Box                        // Size
+	Polyhedron                 // Hull
+	HalfSpace                  // everything below z = 0: a floor, a wall, the outside of a workspace's side; for bodies of a world only
 )
+
+// String is the kind's name in messages.
+func (k Kind) String() string {
+	switch k {
+	case Sphere:
+		return "sphere"
+	case Capsule:
+		return "capsule"
+	case Cylinder:
+		return "cylinder"
+	case Box:
+		return "box"
+	case Polyhedron:
+		return "hull"
+	case HalfSpace:
+		return "half space"
+	}
+	return "no shape"
+}
 
 // Shape is a convex body about its own origin. The zero value is none.
 type Shape struct {
@@ -26,6 +47,7 @@ type Shape struct {
 	Radius float64 // m
 	Length float64 // m along z
 	Size   r3.Vec  // m, whole edges
+	Hull   *Hull
 }
 
 // Body is a shape somewhere.
@@ -57,6 +79,11 @@ func (s Shape) check() error {
 				break
 			}
 		}
+	case Polyhedron:
+		if s.Hull == nil || len(s.Hull.corners) == 0 {
+			err = fmt.Errorf("the hull is missing")
+		}
+	case HalfSpace:
 	default:
 		err = fmt.Errorf("there is no shape %d", s.Kind)
 	}
@@ -72,6 +99,7 @@ type solid struct {
 	c      r3.Vec  // centre
 	x      r3.Vec  // unit axes; all of a box, z of capsule and cylinder
 	y, z   r3.Vec
+	hull   *Hull // its centre is c
 }
 
 func newSolid(s Shape, t spatial.Transform) solid {
@@ -85,6 +113,9 @@ func newSolid(s Shape, t spatial.Transform) solid {
 		o.radius, o.half.Z = s.Radius, s.Length/2
 	case Box:
 		o.half = r3.Scale(0.5, s.Size)
+	case Polyhedron:
+		o.hull, o.c = s.Hull, t.Apply(s.Hull.center)
+	case HalfSpace:
 	}
 	o.x = spatial.Rotate(t.Rotation, r3.Vec{X: 1})
 	o.y = spatial.Rotate(t.Rotation, r3.Vec{Y: 1})
@@ -94,6 +125,13 @@ func newSolid(s Shape, t spatial.Transform) solid {
 
 // bound is the radius of the ball about the centre that holds the solid.
 func (s *solid) bound() float64 {
+	switch s.kind {
+	case Polyhedron:
+		return s.hull.radius
+	case HalfSpace:
+		return math.Inf(1)
+	default:
+	}
 	return s.grow + math.Sqrt(s.radius*s.radius+r3.Dot(s.half, s.half))
 }
 
@@ -101,7 +139,7 @@ func (s *solid) bound() float64 {
 func (s *solid) moved(dst *solid, m *rotation, at r3.Vec) {
 	dst.c = r3.Add(at, m.apply(s.c))
 	switch s.kind {
-	case Box:
+	case Box, Polyhedron:
 		dst.x, dst.y, dst.z = m.apply(s.x), m.apply(s.y), m.apply(s.z)
 	case Capsule, Cylinder:
 		dst.z = m.apply(s.z)

@@ -101,6 +101,9 @@ func readShape(g *element) (Shape, error) {
 			return nil, err
 		}
 		scale, err := e.vector("scale", r3.Vec{X: 1, Y: 1, Z: 1})
+		if err == nil && (scale.X == 0 || scale.Y == 0 || scale.Z == 0) {
+			err = e.errorf(ErrNumber, "scale is %g %g %g: nothing would be left", scale.X, scale.Y, scale.Z)
+		}
 		return Mesh{Filename: file, Scale: scale}, err
 	}
 	return nil, e.errorf(ErrElement, "is no shape: box, cylinder, sphere or mesh")
