@@ -82,13 +82,16 @@ def shape(lib, kind, p):
     import fcl
 
     if kind == "hull":
-        points = HULLS[int(p[0])]
-        if lib == "coal":
+        hull = HULLS[int(p[0])]
+        if lib not in hull and lib == "coal":
             v = coal.StdVec_Vec3s()
-            v.extend([np.array(x) for x in points["points"]])
-            return coal.Convex.convexHull(v, False, "")
-        faces = points["faces"]
-        return fcl.Convex(np.array(points["points"]), len(faces), np.array([x for f in faces for x in (3, *f)]))
+            v.extend([np.array(x) for x in hull["points"]])
+            hull[lib] = coal.Convex.convexHull(v, False, "")
+        elif lib not in hull:
+            faces = hull["faces"]
+            corners = np.array([x for f in faces for x in (3, *f)])
+            hull[lib] = fcl.Convex(np.array(hull["points"]), len(faces), corners)
+        return hull[lib]
     mod = coal if lib == "coal" else fcl
     return {
         "sphere": lambda: mod.Sphere(p[0]),
@@ -157,7 +160,7 @@ def scene(q, _):
     for b in q["bodies"]:
         at = pin.SE3(rotation(b["pose"][:4]), np.array(b["pose"][4:]))
         place = model.frames[base].placement * at  # the base does not move
-        g = pin.GeometryObject(b["name"], model.frames[base].parentJoint, shape("coal", b["kind"], b["size"]), place)
+        g = pin.GeometryObject(b["name"], model.frames[base].parentJoint, place, shape("coal", b["kind"], b["size"]))
         geom.addGeometryObject(g)
         owner.append(b["name"])
     for one, other in q["pairs"]:
@@ -170,15 +173,19 @@ def scene(q, _):
 
 
 def clearances(q, data):
-    """The least distance of all pairs of the scene, per configuration."""
+    """By how much the scene's pairs exceed what they must have (a margin for those with bodies, else 0), the least of
+    them, per configuration."""
     import pinocchio as pin
 
     m = MODELS[q["name"]]
+    geom, gd = m["geom"], m["geom_data"]
+    bodies = {i for i, g in enumerate(geom.geometryObjects) if g.name == q["bodies"]}
+    need = [q["margin"] if {c.first, c.second} & bodies else 0.0 for c in geom.collisionPairs]
     rows = data.reshape(-1, len(m["index"]))
     out = np.empty(len(rows))
     for k, row in enumerate(rows):
-        pin.computeDistances(m["model"], m["data"], m["geom"], m["geom_data"], full(m, row))
-        out[k] = min(r.min_distance for r in m["geom_data"].distanceResults)
+        pin.computeDistances(m["model"], m["data"], geom, gd, full(m, row))
+        out[k] = min(r.min_distance - n for r, n in zip(gd.distanceResults, need, strict=True))
     return {}, out
 
 

@@ -18,11 +18,16 @@ const (
 // plane proves, so that it is never too large by more than rounding; it may be too small by gap, relative to the distance. It ends early where
 // the distance is proven to be over enough.
 func coreDistance(a, b *solid, gap, enough float64) float64 {
+	var s simplex
+	return s.approach(a, b, gap, enough)
+}
+
+// approach leaves the simplex that the nearest point is on.
+func (s *simplex) approach(a, b *solid, gap, enough float64) float64 {
 	v := r3.Sub(a.c, b.c)
 	if r3.Norm2(v) == 0 {
 		v = r3.Vec{X: 1}
 	}
-	var s simplex
 	proven := 0.0
 	for range 128 {
 		w := r3.Sub(a.support(r3.Scale(-1, v)), b.support(v))
@@ -33,7 +38,7 @@ func coreDistance(a, b *solid, gap, enough float64) float64 {
 		if proven > enough || s.n > 0 && (n-proven <= gap*n+1e-13 || s.has(w)) {
 			return proven
 		}
-		s.add(w)
+		s.add(w, v)
 		next, inside := s.nearest()
 		if inside {
 			return 0
@@ -54,6 +59,7 @@ func coreDistance(a, b *solid, gap, enough float64) float64 {
 // simplex of up to four points of the Minkowski difference.
 type simplex struct {
 	p     [4]r3.Vec
+	d     [4]r3.Vec // against which each was found the farthest
 	n     int
 	grown bool // v is a point of the difference, not the first guess
 }
@@ -67,8 +73,8 @@ func (s *simplex) has(w r3.Vec) bool {
 	return false
 }
 
-func (s *simplex) add(w r3.Vec) {
-	s.p[s.n] = w
+func (s *simplex) add(w, v r3.Vec) {
+	s.p[s.n], s.d[s.n] = w, v
 	s.n++
 }
 
@@ -95,7 +101,7 @@ func (s *simplex) keep(k ...bool) {
 	n := 0
 	for i := range s.n {
 		if k[i] {
-			s.p[n] = s.p[i]
+			s.p[n], s.d[n] = s.p[i], s.d[i]
 			n++
 		}
 	}
