@@ -37,6 +37,10 @@ const (
 	RuleVelocity      = "velocity"       // of a joint, also between points; rad/s or m/s
 	RuleFinalVelocity = "final velocity" // a trajectory that ends in motion; rad/s or m/s
 	RuleTolerance     = "tolerance"      // of a joint that is not there, or no tolerance
+	RuleJerk          = "jerk"           // of a joint, also between points; rad/s^3 or m/s^3
+	RuleTipSpeed      = "tip speed"      // of an arm's tip, at any time; m/s or rad/s
+	RuleForce         = "force"          // at an arm's tip; N
+	RuleTorque        = "torque"         // Nm
 	RuleEffort        = "effort"         // Nm or N
 	RulePosition      = "position"       // of a gripper; m
 	RuleSelfCollision = "self-collision" // between parts of the robot, what it holds included; m

@@ -127,7 +127,7 @@ func missed(pose []float64, target spatial.Transform) float64 {
 func (r *robot) beside(p *peer, lib string, targets []spatial.Transform) {
 	p.t.Helper()
 	if lib == "ikpy" {
-		targets = targets[:200] // it takes its time
+		targets = targets[:min(200, len(targets))] // it takes its time
 	}
 	var seed, lower, upper []float64
 	for _, j := range r.joints {
@@ -143,7 +143,12 @@ func (r *robot) beside(p *peer, lib string, targets []spatial.Transform) {
 		data = append(data, m[:]...)
 	}
 	n := len(r.joints)
-	theirs := p.ask("solve", question{"lib": lib, "name": r.name, "urdf": abs(p.t, r.file()), "base": r.base, "tip": r.tip, "joints": r.chain.Names(), "lower": lower, "upper": upper}, data, nil)
+	var head struct{ Why string }
+	theirs := p.ask("solve", question{"lib": lib, "name": r.name, "urdf": abs(p.t, r.file()), "base": r.base, "tip": r.tip, "joints": r.chain.Names(), "lower": lower, "upper": upper}, data, &head)
+	if head.Why != "" {
+		p.t.Logf("%s: beside it %s: %s", r.name, lib, head.Why)
+		return
+	}
 	var found []float64
 	for i := range targets {
 		found = append(found, theirs[i*(n+2):i*(n+2)+n]...)

@@ -104,7 +104,7 @@ func (c *Chain) problem(target spatial.Transform, seed []float64, o Options) (*p
 	}
 	p := &problem{solver: newSolver(c, target, o), options: o, restarts: o.Restarts}
 	if p.restarts == 0 {
-		p.restarts = 64
+		p.restarts = 128
 	}
 	if seed == nil {
 		seed = make([]float64, len(c.joints))

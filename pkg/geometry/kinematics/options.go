@@ -26,7 +26,7 @@ type Options struct {
 	Margin float64
 	// Position and Angle are how exact a solution is: m and rad (1e-6, 1e-6).
 	Position, Angle float64
-	// Restarts from random positions after the seed has failed (64). They are the same for the same Seed.
+	// Restarts from random positions after the seed has failed (128). They are the same for the same Seed.
 	Restarts int
 	Seed     uint64
 }

@@ -14,6 +14,7 @@ type Joint struct {
 	Lower, Upper float64
 	Velocity     float64 // rad/s or m/s either way; 0: not known
 	Acceleration float64 // rad/s^2 or m/s^2 either way; 0: not known (URDF has no place for it)
+	Jerk         float64 // rad/s^3 or m/s^3 either way; 0: not limited
 	Effort       float64 // Nm or N; 0: not known
 	Continuous   bool    // turns for ever; q and q + 2 pi are the same place
 	Prismatic    bool
@@ -35,7 +36,7 @@ func (j Joint) Check() error {
 	for _, f := range [...]struct {
 		name  string
 		value float64
-	}{{"velocity", j.Velocity}, {"acceleration", j.Acceleration}, {"effort", j.Effort}} {
+	}{{"velocity", j.Velocity}, {"acceleration", j.Acceleration}, {"jerk", j.Jerk}, {"effort", j.Effort}} {
 		if !(f.value >= 0 && spatial.Finite(f.value)) {
 			return fmt.Errorf("%w: joint %q: %s is %g, must be finite and not negative", ErrConfig, j.Name, f.name, f.value)
 		}

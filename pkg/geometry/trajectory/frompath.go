@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"agent_node/pkg/geometry/limits"
@@ -17,7 +18,8 @@ var ErrPath = errors.New("trajectory: bad path")
 // configuration at time zero. Configurations that repeat the one before are passed over; a path that goes nowhere is a trajectory of one point.
 //
 // Between two configurations all joints speed up evenly, cruise, and slow down together. The points have velocities and no accelerations: the
-// cubic that a controller lays through them is then just this motion.
+// cubic that a controller lays through them is then just this motion. Where the jerk of a joint is limited, the acceleration rises and falls evenly as
+// well, and the points have accelerations: a quintic through them is that motion.
 func FromPath(path [][]float64, joints []limits.Joint, speed float64) (Trajectory, error) {
 	if speed == 0 {
 		speed = 1
@@ -43,7 +45,10 @@ func FromPath(path [][]float64, joints []limits.Joint, speed float64) (Trajector
 			return Trajectory{}, fmt.Errorf("%w: configuration %d is %v, must be %d finite numbers", ErrPath, i, q, len(joints))
 		}
 	}
-	t.add(path[0], 0, make([]float64, len(joints)))
+	t.add(path[0], 0, make([]float64, len(joints)), nil)
+	if jerky(joints) {
+		t.Points[0].Accelerations = make([]float64, len(joints))
+	}
 	for _, q := range path[1:] {
 		if err := t.move(q, joints, speed); err != nil {
 			return Trajectory{}, err
@@ -52,8 +57,12 @@ func FromPath(path [][]float64, joints []limits.Joint, speed float64) (Trajector
 	return t, nil
 }
 
-func (t *Trajectory) add(q []float64, at time.Duration, v []float64) {
-	t.Points = append(t.Points, Point{Positions: append([]float64(nil), q...), Velocities: v, Time: at})
+func (t *Trajectory) add(q []float64, at time.Duration, v, a []float64) {
+	t.Points = append(t.Points, Point{Positions: append([]float64(nil), q...), Velocities: v, Accelerations: a, Time: at})
+}
+
+func jerky(joints []limits.Joint) bool {
+	return slices.ContainsFunc(joints, func(j limits.Joint) bool { return j.Jerk > 0 })
 }
 
 // still is how far a joint may go without it being a motion, rad or m.
@@ -65,15 +74,21 @@ func (t *Trajectory) move(q []float64, joints []limits.Joint, speed float64) err
 	last := t.Points[len(t.Points)-1]
 	way := make([]float64, n)
 	far := 0.0
-	top, push := math.Inf(1), math.Inf(1) // the largest rate along the way, and its largest change, in ways per second
+	top, push, jolt := math.Inf(1), math.Inf(1), math.Inf(1) // the largest rate along the way, its largest change, and the change's, in ways per second
 	for k, j := range joints {
 		way[k] = q[k] - last.Positions[k]
 		d := math.Abs(way[k])
 		far = max(far, d)
 		top, push = min(top, speed*j.Velocity/d), min(push, speed*j.Acceleration/d)
+		if j.Jerk > 0 {
+			jolt = min(jolt, speed*j.Jerk/d)
+		}
 	}
 	if far <= still {
 		return nil
+	}
+	if jerky(joints) {
+		return t.glide(q, way, top, push, jolt)
 	}
 	// Speeding up for a time, cruising for another; rounded up, so that no limit is passed. A cruise of less than a millisecond is left out: over so short a
 	// time, a controller's cubic makes accelerations of the positions' rounding.
@@ -100,12 +115,12 @@ func (t *Trajectory) move(q []float64, joints []limits.Joint, speed float64) err
 		return out
 	}
 	at := last.Time + upTime
-	t.add(mid(share), at, v)
+	t.add(mid(share), at, v, nil)
 	if cruiseTime > 0 {
 		at += cruiseTime
-		t.add(mid(1-share), at, append([]float64(nil), v...))
+		t.add(mid(1-share), at, append([]float64(nil), v...), nil)
 	}
-	t.add(q, at+upTime, make([]float64, n))
+	t.add(q, at+upTime, make([]float64, n), nil)
 	return nil
 }
 

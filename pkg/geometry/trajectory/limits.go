@@ -17,14 +17,18 @@ type Excess struct {
 	Velocity     float64
 	Acceleration float64
 	Step         float64 // of speed at once
+	Jerk         float64
+	JerkStep     float64 // of acceleration at once
+	Tip          float64 // speed of the arm's tip, where it is limited
 }
 
 // Slowing is the factor by which the trajectory must be stretched in time to keep the limits, 1 or more.
 func (e Excess) Slowing() float64 {
-	return max(1, e.Velocity, math.Sqrt(e.Acceleration), e.Step)
+	return max(1, e.Velocity, e.Tip, math.Sqrt(e.Acceleration), e.Step, math.Cbrt(e.Jerk), math.Sqrt(e.JerkStep))
 }
 
-// CheckLimits appends a finding for each joint and limit that the curve breaks at any time: position, velocity, acceleration, steps of the speed.
+// CheckLimits appends a finding for each joint and limit that the curve breaks at any time: position, velocity, acceleration, steps of the speed; and
+// where the joint's jerk is limited, jerk and steps of the acceleration.
 // joints are in the curve's order. stepLag is how far a joint may lag behind where its speed is to change at once: between stretches without
 // velocities, a joint that must change its speed by v takes v²/(2a) longer. A start beyond a limit is borne with as long as the joint does not go farther out.
 func (c *Curve) CheckLimits(joints []limits.Joint, stepLag float64, into []geometry.Finding) ([]geometry.Finding, Excess) {
@@ -51,6 +55,10 @@ func (c *Curve) CheckLimits(joints []limits.Joint, stepLag float64, into []geome
 			into = c.checkVelocity(k, j, &e, into)
 			into = c.checkAcceleration(k, j, &e, into)
 			into = c.checkSteps(k, j, stepLag, &e, into)
+			if j.Jerk > 0 {
+				into = c.checkJerk(k, j, &e, into)
+				into = c.checkJolts(k, j, &e, into)
+			}
 		}
 	}
 	return into, e
@@ -139,9 +147,19 @@ func (c *Curve) over(w worst, rule string, j limits.Joint, limit float64, unit s
 	return append(into, f)
 }
 
+// stepOf is the change of speed at once by which a joint falls behind by lag: it catches up v by speeding up evenly, v²/(2a), and where its jerk is
+// limited by as much more as reaching that acceleration costs, va/(2j).
+func stepOf(j limits.Joint, lag float64) float64 {
+	if j.Jerk == 0 {
+		return math.Sqrt(2 * j.Acceleration * lag)
+	}
+	b := j.Acceleration * j.Acceleration / (2 * j.Jerk)
+	return math.Sqrt(b*b+2*j.Acceleration*lag) - b
+}
+
 // checkSteps looks at the joints of the curve, where the speed may change at once.
 func (c *Curve) checkSteps(k int, j limits.Joint, lag float64, e *Excess, into []geometry.Finding) []geometry.Finding {
-	allowed := math.Sqrt(2 * j.Acceleration * lag)
+	allowed := stepOf(j, lag)
 	w := worst{excess: 1 + slack}
 	before := 0.0
 	if len(c.start.Velocities) > 0 {
@@ -169,6 +187,66 @@ func (c *Curve) checkSteps(k int, j limits.Joint, lag float64, e *Excess, into [
 	}
 	f := geometry.New(geometry.RuleAcceleration, j.Name, c.segments[w.segment].point, w.value, allowed, j.Unit()+"/s",
 		fmt.Sprintf("must change its speed by %s %s/s at once, limit %s %s/s", geometry.Digits(w.value, allowed), j.Unit(), geometry.Digits(allowed, w.value), j.Unit()))
+	f.Message += c.where(w)
+	return append(into, f)
+}
+
+func (c *Curve) checkJerk(k int, j limits.Joint, e *Excess, into []geometry.Finding) []geometry.Finding {
+	w := worst{excess: 1 + jerkSlack}
+	for i := range c.segments {
+		T := c.segments[i].seconds()
+		if T == 0 {
+			continue
+		}
+		d := c.segments[i].polys[k].derived()
+		d = d.derived()
+		d = d.derived()
+		v, at := d.span().largest()
+		v /= T * T * T
+		e.Jerk = max(e.Jerk, math.Abs(v)/j.Jerk)
+		w.look(math.Abs(v)/j.Jerk, v, i, at)
+	}
+	if w.excess == 1+jerkSlack {
+		return into
+	}
+	f := geometry.Over(geometry.RuleJerk, j.Name, c.segments[w.segment].point, w.value, j.Jerk, j.Unit()+"/s³")
+	f.Message += c.where(w)
+	return append(into, f)
+}
+
+// jerkSlack is what the rounding of times and positions may add to a jerk, relative: a third derivative has lost most digits.
+const jerkSlack = 1e-3
+
+// joltTime is the time over which a controller spreads a step of the acceleration, s: a cycle at 100 Hz.
+const joltTime = 0.01
+
+// checkJolts looks at the joints of the curve, where the acceleration may change at once. At its ends the joint rests.
+func (c *Curve) checkJolts(k int, j limits.Joint, e *Excess, into []geometry.Finding) []geometry.Finding {
+	allowed := j.Jerk * joltTime
+	w := worst{excess: 1 + jerkSlack}
+	before := 0.0
+	for i := range c.segments {
+		s := &c.segments[i]
+		T := s.seconds()
+		if T == 0 {
+			continue
+		}
+		d := s.polys[k].derived()
+		d = d.derived()
+		jolt := math.Abs(d.at(0)/(T*T) - before)
+		before = d.at(1) / (T * T)
+		at := 0.0
+		if i == len(c.segments)-1 && math.Abs(before) > jolt {
+			jolt, at = math.Abs(before), 1
+		}
+		e.JerkStep = max(e.JerkStep, jolt/allowed)
+		w.look(jolt/allowed, jolt, i, at)
+	}
+	if w.excess == 1+jerkSlack {
+		return into
+	}
+	f := geometry.New(geometry.RuleJerk, j.Name, c.segments[w.segment].point, w.value, allowed, j.Unit()+"/s²",
+		fmt.Sprintf("must change its acceleration by %s %s/s² at once, limit %s %s/s²", geometry.Digits(w.value, allowed), j.Unit(), geometry.Digits(allowed, w.value), j.Unit()))
 	f.Message += c.where(w)
 	return append(into, f)
 }
