@@ -96,6 +96,18 @@ func (c *Chain) measure() {
 
 func abs(v float64) float64 { return max(v, -v) }
 
+// Reach bounds the distance of the tip from the first joint's origin, m, within the joints' limits.
+func (c *Chain) Reach() float64 { return c.reach }
+
+// Gains are, per joint, how much it moves frames of the chain in all: 1, or more where others mimic it.
+func (c *Chain) Gains() []float64 {
+	out := make([]float64, len(c.joints))
+	for _, f := range c.frames[1:] {
+		out[f.Joint] += abs(f.Factor)
+	}
+	return out
+}
+
 // Base link.
 func (c *Chain) Base() string { return c.base }
 

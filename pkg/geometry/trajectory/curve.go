@@ -201,3 +201,22 @@ func (s Segment) Rates(dq []float64) {
 		dq[k] = max(v, -v)
 	}
 }
+
+// Velocities writes the speeds of the joints, rad/s or m/s.
+func (s Segment) Velocities(u float64, v []float64) {
+	T := s.s.seconds()
+	for k := range v {
+		d := s.s.polys[k].derived()
+		v[k] = d.at(u) / T
+	}
+}
+
+// Bends writes the largest changes of the joints' rates, per share of time squared.
+func (s Segment) Bends(ddq []float64) {
+	for k := range ddq {
+		d := s.s.polys[k].derived()
+		d = d.derived()
+		v, _ := d.span().largest()
+		ddq[k] = max(v, -v)
+	}
+}

@@ -1,11 +1,13 @@
 package validate
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/collision"
+	"agent_node/pkg/geometry/kinematics"
 	"agent_node/pkg/geometry/limits"
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/trajectory"
@@ -50,6 +52,11 @@ type Arm struct {
 	// Scene of the robot, in the base's frame (World.ToBase); nil refuses every trajectory.
 	Scene *collision.Scene
 	State JointState
+	// Chain of joints of the arm to its tip, and what the tip may do, against the base; Chain is needed where Tip limits anything.
+	Chain *kinematics.Chain
+	Tip   limits.Tip
+	// Wrench is the most that may be asked for at the tip; without it, no Wrench command passes.
+	Wrench limits.Wrench
 
 	StartTolerance float64       // rad or m between the measured state and a trajectory that begins at time zero (0.05)
 	LimitTolerance float64       // rad or m by which a measured position may be beyond its limit (0.02)
@@ -91,6 +98,9 @@ func (a *Arm) Check() error {
 			return fmt.Errorf("%w: joint %q: velocity limit %g, acceleration limit %g: both are needed", ErrWorld, j.Name, j.Velocity, j.Acceleration)
 		}
 	}
+	if err := a.checkTip(); err != nil {
+		return err
+	}
 	for _, f := range [...]struct {
 		name  string
 		value float64
@@ -102,6 +112,21 @@ func (a *Arm) Check() error {
 		}
 	}
 	return nil
+}
+
+// checkTip: what the tip's limits need is there.
+func (a *Arm) checkTip() error {
+	if err := errors.Join(a.Tip.Check(), a.Wrench.Check()); err != nil {
+		return fmt.Errorf("%w: %w", ErrWorld, err)
+	}
+	if a.Tip == (limits.Tip{}) {
+		return nil
+	}
+	if a.Chain == nil {
+		return fmt.Errorf("%w: the tip's speed is limited, and the chain of joints that leads to it is missing", ErrWorld)
+	}
+	_, err := newTipSpeed(a)
+	return err
 }
 
 // Check reports the first number of a gripper that makes no sense.

@@ -48,6 +48,11 @@ func surroundings() collision.World {
 	}
 }
 
+// surroundingsNone is an arm in free space.
+func surroundingsNone() collision.World {
+	return collision.World{Rest: map[string]float64{"finger_joint": 0.08}}
+}
+
 func scene(w collision.World) *collision.Scene {
 	return must(must(collision.NewRobot(armModel, collision.Config{Joints: armJoints})).Scene(w))
 }

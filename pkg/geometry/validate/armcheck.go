@@ -60,6 +60,7 @@ func (w *World) jointFindings(c JointTrajectory) (r jointReport) {
 		return r
 	}
 	f, r.excess = curve.CheckLimits(a.Joints, a.stepLag(), f)
+	f, r.excess.Tip = a.tipFindings(curve, f)
 	if !slices.ContainsFunc(f, func(f geometry.Finding) bool { return f.Rule == geometry.RulePositionLimit }) {
 		f = a.contacts(motions, curve, f)
 	}
@@ -254,7 +255,9 @@ func contactFinding(c collision.Contact, index int, where string) geometry.Findi
 // slower offers the same motion at a lower speed where it is only too fast.
 func (w *World) slower(c JointTrajectory, r jointReport) Command {
 	for _, f := range r.Findings {
-		if f.Rule != geometry.RuleVelocity && f.Rule != geometry.RuleAcceleration {
+		switch f.Rule {
+		case geometry.RuleVelocity, geometry.RuleAcceleration, geometry.RuleJerk, geometry.RuleTipSpeed:
+		default:
 			return nil
 		}
 	}

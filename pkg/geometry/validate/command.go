@@ -7,7 +7,7 @@ import (
 	"agent_node/pkg/geometry/spatial"
 )
 
-// Command is one of Twist, PoseGoal, Route, Path, Drive, Turn, JointTrajectory and GripperCommand.
+// Command is one of Twist, PoseGoal, Route, Path, Drive, Turn, JointTrajectory, GripperCommand and WrenchCommand.
 type Command interface {
 	command()
 }

@@ -25,6 +25,8 @@ func Validate(cmd Command, w *World) Report {
 		return w.joints(c)
 	case GripperCommand:
 		return w.gripper(c)
+	case WrenchCommand:
+		return w.wrench(c)
 	}
 	return Report{Findings: []geometry.Finding{geometry.New(geometry.RuleEmpty, "command", -1, 0, 0, "", "there is none")}}
 }
