@@ -52,6 +52,8 @@ type Config struct {
 	AcceptanceRounds int
 	// StopReserve is kept of the wall time for cancel and stop; 0: DefaultStopReserve.
 	StopReserve time.Duration
+	// Images: the model is shown the pictures that tools take.
+	Images bool
 	// MaxResultBytes cuts what a tool observed; 0: DefaultMaxResultBytes.
 	MaxResultBytes int
 	// Secrets (API keys) that must reach no trace, no result and no log.

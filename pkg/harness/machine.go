@@ -35,6 +35,7 @@ const (
 	KindNote         Kind = "note"             // words of the harness to the model
 	KindModel        Kind = "model"            // a model adapter's retries and the like
 	KindWhole        Kind = trace.KindWhole    // where the uncut content of an observation is that is cut in the next event
+	KindImages       Kind = "images"           // the pictures that belong to an observation
 	KindRecorder     Kind = trace.KindRecorder // the disk did not take records for a while
 	KindLate         Kind = "late_result"      // what an abandoned call observed in the end; ignored
 	KindStop         Kind = "stop"             // everything was stopped because a skill panicked or hung

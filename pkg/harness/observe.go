@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"agent_node/pkg/harness/model"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
 )
@@ -16,6 +17,8 @@ func (s *session) observe(b *batch, c *call) {
 		end = s.now()
 	}
 	content := s.fit(c.id, s.h.redact.Text(r.Content))
+	images, note := s.pictures(c.id, r.Images)
+	content += note
 	step := Step{
 		Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: s.h.redact.Text(trace.ValidText(c.tool)), Class: c.spec.Class, Source: r.Source,
 		Arguments: s.h.redact.Text(trace.ValidText(c.given)),
@@ -53,7 +56,7 @@ func (s *session) observe(b *batch, c *call) {
 	}
 	s.fields.Time("start", c.start).Time("end", end)
 	s.fire(KindObservation, c.id, to, &s.steps[len(s.steps)-1])
-	s.history.Observation(c.id, c.tool, r.OK, Shown(c.spec.Class, r.OK, r.ErrorKind, r.Passed, content))
+	s.history.Observation(c.id, c.tool, r.OK, Shown(c.spec.Class, r.OK, r.ErrorKind, r.Passed, content), images...)
 	s.weigh(b, c, r)
 }
 
@@ -78,6 +81,22 @@ func (s *session) fit(id, whole string) string {
 		short = fmt.Sprintf("%s [%d bytes that are not all text: what is no UTF-8 is shown as U+FFFD; %s]", short, len(whole), where)
 	}
 	return short
+}
+
+// pictures records what a call saw and returns it as the model is shown it; a model that is shown none is told so.
+func (s *session) pictures(callID string, taken []tool.Image) (shown []model.Image, note string) {
+	if len(taken) == 0 {
+		return nil, ""
+	}
+	if !s.h.cfg.Images {
+		return nil, " [a picture was taken, and this model is shown none]"
+	}
+	for _, i := range taken {
+		shown = append(shown, model.Image(i))
+	}
+	s.fields.Reset().Any("images", shown)
+	s.record(KindImages, callID)
+	return shown, ""
 }
 
 // weigh draws the conclusions of a result: what it says about the session's progress, and whether it ends it.

@@ -19,6 +19,7 @@ func Requests(events []trace.Event) ([]model.Request, error) {
 		h, plan  *history.History
 		tools    []model.Tool
 		response responseData
+		images   []model.Image // of the next observation
 	)
 	for _, e := range events {
 		if h == nil && Kind(e.Kind) != KindSession {
@@ -74,8 +75,15 @@ func Requests(events []trace.Event) ([]model.Request, error) {
 				if d.Class == tool.Verify.String() {
 					class = tool.Verify
 				}
-				h.Observation(e.CallID, d.Tool, d.OK, Shown(class, d.OK, d.ErrorKind, d.Passed, d.Content))
+				h.Observation(e.CallID, d.Tool, d.OK, Shown(class, d.OK, d.ErrorKind, d.Passed, d.Content), images...)
+				images = nil
 			}
+		case KindImages:
+			var d struct {
+				Images []model.Image `json:"images"`
+			}
+			err = json.Unmarshal(e.Data, &d)
+			images = d.Images
 		case KindNote:
 			var d struct {
 				Text string `json:"text"`

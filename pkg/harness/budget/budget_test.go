@@ -227,3 +227,32 @@ func TestAfterLeavesTheAccountAlone(t *testing.T) {
 		t.Errorf("the account itself: %+v", a.Used(0))
 	}
 }
+
+// Pictures are bounded by the dearest count in use, and what an endpoint has counted is known from then on.
+func TestImageTokens(t *testing.T) {
+	for _, c := range []struct {
+		w, h            int
+		bound, estimate uint64
+	}{{512, 512, 8500, 350}, {512, 384, 8500, 263}, {513, 1, 14167, 1}, {0, -3, 8500, 1}, {1024, 1024, 25501, 1399}} {
+		if b, e := budget.ImageTokens(c.w, c.h); b != c.bound || e != c.estimate {
+			t.Errorf("%d x %d: %d, ordinarily %d", c.w, c.h, b, e)
+		}
+	}
+	var m budget.Meter
+	b, e := budget.ImageTokens(512, 512)
+	s := budget.Size{Bytes: 100, Messages: 1, ImageBound: b, ImageEstimate: e}
+	if s.Bound() < b+100 || s.Estimate() < e || s.Estimate() > e+100 {
+		t.Errorf("bound %d, estimate %d", s.Bound(), s.Estimate())
+	}
+	m.Counted(s, 400)
+	grown := s
+	grown.ImageBound += b
+	if got := m.Bound(grown); got < 400+b || got > 500+b {
+		t.Errorf("bound %d of a request that grew by a picture", got)
+	}
+	without := s
+	without.ImageBound = 0
+	if m.Bound(without) != without.Bound() {
+		t.Error("a request without the picture is bounded by one with it")
+	}
+}

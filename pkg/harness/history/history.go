@@ -46,9 +46,9 @@ func (h *History) Assistant(text string, calls []model.Call) {
 	h.append(m)
 }
 
-// Observation appends the result of one call of the last answer.
-func (h *History) Observation(callID, name string, ok bool, content string) {
-	h.append(model.Message{Role: model.RoleTool, CallID: callID, Tool: name, OK: ok, Content: content})
+// Observation appends the result of one call of the last answer, with the images that belong to it.
+func (h *History) Observation(callID, name string, ok bool, content string, images ...model.Image) {
+	h.append(model.Message{Role: model.RoleTool, CallID: callID, Tool: name, OK: ok, Content: content, Images: images})
 }
 
 // Note appends words of the harness.
@@ -63,6 +63,11 @@ func (h *History) append(m model.Message) {
 	h.size.Bytes += uint64(len(m.Content) + len(m.CallID) + len(m.Tool))
 	for _, c := range m.Calls {
 		h.size.Bytes += uint64(len(c.ID) + len(c.Tool) + len(c.Arguments))
+	}
+	for _, i := range m.Images {
+		bound, estimate := budget.ImageTokens(i.Width, i.Height)
+		h.size.ImageBound += bound
+		h.size.ImageEstimate += estimate
 	}
 }
 

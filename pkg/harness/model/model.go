@@ -38,6 +38,16 @@ type Message struct {
 	CallID string `json:"tool_call_id,omitempty"`
 	Tool   string `json:"name,omitempty"`
 	OK     bool   `json:"ok,omitempty"`
+	// Images beside the content. Adapters whose wire has no place for them in a message of this role show them right behind it.
+	Images []Image `json:"images,omitempty"`
+}
+
+// Image is one picture.
+type Image struct {
+	MediaType string `json:"media_type"` // image/jpeg or image/png
+	Data      []byte `json:"data"`
+	Width     int    `json:"width"` // pixels
+	Height    int    `json:"height"`
 }
 
 // Call is a tool call as the model wrote it. Arguments are raw: they may be no JSON at all.

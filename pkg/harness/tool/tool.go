@@ -104,6 +104,15 @@ type Result struct {
 	Interrupt string
 	// DependencyLost counts towards that end: the server behind the tool is gone.
 	DependencyLost bool
+	// Images that belong to the observation, sized for a model.
+	Images []Image
+}
+
+// Image is one picture that a tool took.
+type Image struct {
+	MediaType     string // image/jpeg or image/png
+	Data          []byte // encoded so
+	Width, Height int    // pixels
 }
 
 // Tool is one entry of the tool table. Call may be given a ctx that ends: a skill then brings its

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -187,5 +188,41 @@ func TestConfigurationsThatCannotWork(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "hunter2") || c.APIKey != "" && strings.Contains(err.Error(), c.APIKey) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestPicturesInARequest: as parts of a user's message behind the results of an answer, or of the message that has them.
+func TestPicturesInARequest(t *testing.T) {
+	jpeg, png := model.Image{MediaType: "image/jpeg", Data: []byte{0xff, 0xd8}}, model.Image{MediaType: "image/png", Data: []byte{0x89}}
+	history := []model.Message{
+		{Role: model.RoleUser, Content: "what is this?", Images: []model.Image{png}},
+		{Role: model.RoleAssistant, Calls: []model.Call{{ID: "c1", Tool: "look", Arguments: "{}"}, {ID: "c2", Tool: "look", Arguments: "{}"}, {ID: "c3", Tool: "drive", Arguments: "{}"}}},
+		{Role: model.RoleTool, CallID: "c1", Content: "a", Images: []model.Image{jpeg, png}},
+		{Role: model.RoleTool, CallID: "c2", Content: "b", Images: []model.Image{jpeg}},
+		{Role: model.RoleTool, CallID: "c3", Content: "c"},
+		{Role: model.RoleUser, Content: "[harness] Hurry."},
+		{Role: model.RoleAssistant, Content: "A cat."},
+		{Role: model.RoleTool, CallID: "c4", Content: "d", Images: []model.Image{jpeg}},
+	}
+	const j, p = `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,/9g="}}`, `{"type":"image_url","image_url":{"url":"data:image/png;base64,iQ=="}}`
+	saw := func(id string) string { return `{"type":"text","text":"[harness] What call ` + id + ` saw:"}` }
+	want := []string{
+		`{"role":"user","content":[{"type":"text","text":"what is this?"},` + p + `]}`, "", `{"role":"tool","content":"a","tool_call_id":"c1"}`, `{"role":"tool","content":"b","tool_call_id":"c2"}`,
+		`{"role":"tool","content":"c","tool_call_id":"c3"}`, `{"role":"user","content":[` + saw("c1") + `,` + j + `,` + p + `,` + saw("c2") + `,` + j + `]}`, `{"role":"user","content":"[harness] Hurry."}`,
+		`{"role":"assistant","content":"A cat."}`, `{"role":"tool","content":"d","tool_call_id":"c4"}`, `{"role":"user","content":[` + saw("c4") + `,` + j + `]}`,
+	}
+	got := messages(history)
+	if len(got) != len(want) {
+		t.Fatalf("%d messages, want %d", len(got), len(want))
+	}
+	for i, m := range got {
+		text, err := json.Marshal(m)
+		if err != nil || want[i] != "" && string(text) != want[i] {
+			t.Errorf("message %d is %s, want %s (%v)", i, text, want[i], err)
+		}
+	}
+	// Each request begins with the messages of the one before: what is shown behind an answer's results stays there.
+	if short := messages(history[:6]); !reflect.DeepEqual(short, got[:7]) {
+		t.Errorf("an earlier request was\n%+v", short)
 	}
 }

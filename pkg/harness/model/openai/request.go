@@ -58,22 +58,7 @@ func (m *Model) request(r model.Request) sdk.ChatCompletionRequest {
 			out.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
 		}
 	}
-	for _, said := range r.Messages {
-		w := sdk.ChatCompletionMessage{Role: string(said.Role), Content: said.Content}
-		if said.Role == model.RoleTool {
-			w.ToolCallID = said.CallID
-		}
-		for _, c := range said.Calls {
-			w.ToolCalls = append(w.ToolCalls, sdk.ToolCall{
-				ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: wireName(c.Tool), Arguments: c.Arguments},
-			})
-		}
-		if w.Content == "" && len(w.ToolCalls) == 0 {
-			// The client library leaves out a content that is empty, and servers refuse a message that has none.
-			w.Content = "(empty)"
-		}
-		out.Messages = append(out.Messages, w)
-	}
+	out.Messages = messages(r.Messages)
 	for _, t := range r.Tools {
 		out.Tools = append(out.Tools, sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{
 			Name: t.Name, Description: t.Description, Parameters: parameters(t.Parameters),

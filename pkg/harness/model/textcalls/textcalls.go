@@ -3,6 +3,7 @@ package textcalls
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"agent_node/pkg/harness/model"
@@ -78,7 +79,7 @@ func written(r model.Request) model.Request {
 		r.Messages = append(r.Messages, model.Message{Role: model.RoleSystem, Content: system})
 	}
 	for _, m := range in {
-		said := model.Message{Role: m.Role, Content: m.Content}
+		said := model.Message{Role: m.Role, Content: m.Content, Images: m.Images}
 		switch m.Role {
 		case model.RoleAssistant:
 			said.Content = answered(m)
@@ -93,6 +94,7 @@ func written(r model.Request) model.Request {
 		}
 		if last := len(r.Messages) - 1; last >= 0 && r.Messages[last].Role == said.Role {
 			r.Messages[last].Content += "\n\n" + said.Content
+			r.Messages[last].Images = slices.Concat(r.Messages[last].Images, said.Images)
 			continue
 		}
 		r.Messages = append(r.Messages, said)
