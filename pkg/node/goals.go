@@ -128,7 +128,7 @@ func (n *Node) execute(h *action.Handle) {
 		n.log.Error("goal was never admitted", "goal", h.ID().String())
 		return
 	}
-	defer n.goals.leave(e)
+	defer n.goals.leave(e) // also where the session panics
 	stop := context.AfterFunc(h.Context(), func() {
 		e.cancel(harness.Interrupt{Reason: harness.ReasonShutdown, Message: "the action server closes"})
 	})
@@ -157,6 +157,8 @@ func (n *Node) execute(h *action.Handle) {
 			result = n.unbegun(e.ctx, h)
 		}
 	}
+	// The place is free before the result is out: a client that has it in hand may send its next goal at once.
+	n.goals.leave(e)
 	n.finish(h, result)
 }
 
