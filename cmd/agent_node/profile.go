@@ -13,7 +13,26 @@ import (
 )
 
 type profileCmd struct {
+	Init  profileInitCmd  `cmd:"" help:"Draft a commented profile from the robot that is there."`
 	Check profileCheckCmd `cmd:"" help:"Is a profile sound, and does it fit the robot that is there? Faults come with file and line, then a table of what each part relies on."`
+}
+
+type profileInitCmd struct {
+	Output   string        `short:"o" type:"path" help:"Write it to this file. Default: print it."`
+	Force    bool          `help:"Replace a file that is there."`
+	Name     string        `help:"The robot's name. Default: the description's."`
+	Patience time.Duration `default:"5s" help:"How long is looked and listened."`
+	JSON     bool          `name:"json" help:"As JSON, with the profile's text and the remarks."`
+}
+
+// Run drafts a profile.
+func (c *profileInitCmd) Run(e *env) error {
+	host, closeHost, err := e.visit("init")
+	if err != nil {
+		return err
+	}
+	i := shell.Init{Output: c.Output, Force: c.Force, Name: c.Name, Patience: c.Patience, JSON: c.JSON}
+	return errors.Join(shell.InitProfile(e.ctx, host, i, e.out, os.Stderr), closeHost())
 }
 
 type profileCheckCmd struct {

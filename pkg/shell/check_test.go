@@ -24,6 +24,11 @@ import (
 // node that looks around.
 func beside(t *testing.T, robotArgs []string, f func(t *testing.T, visit *mem.Node)) {
 	t.Helper()
+	onBus(t, robotArgs, func(t *testing.T, _ *mem.Bus, visit *mem.Node) { f(t, visit) })
+}
+
+func onBus(t *testing.T, robotArgs []string, f func(t *testing.T, bus *mem.Bus, visit *mem.Node)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		bus := mem.NewBus()
 		quiet := slog.New(slog.DiscardHandler)
@@ -44,7 +49,7 @@ func beside(t *testing.T, robotArgs []string, f func(t *testing.T, visit *mem.No
 		}()
 		visit, err := bus.NewNode("visitor", mem.Options{Logger: quiet})
 		fatal(t, err)
-		f(t, visit)
+		f(t, bus, visit)
 	})
 }
 

@@ -102,14 +102,7 @@ func follow(node ros.Node) *links {
 
 func (l *links) take(clock ros.Clock, m *ros.Message, static bool) {
 	for _, t := range m.Msgs("transforms") {
-		v, q := t.Msg("transform.translation"), t.Msg("transform.rotation")
-		s := tf.Stamped{
-			Parent: t.Str("header.frame_id"), Child: t.Str("child_frame_id"), Stamp: int64(t.Stamp("header.stamp")),
-			Transform: spatial.Transform{
-				Translation: r3.Vec{X: v.Float("x"), Y: v.Float("y"), Z: v.Float("z")},
-				Rotation:    quat.Number{Real: q.Float("w"), Imag: q.Float("x"), Jmag: q.Float("y"), Kmag: q.Float("z")},
-			},
-		}
+		s := TransformOf(t)
 		var err error
 		if static {
 			_, err = l.buffer.SetStatic(s)
@@ -122,6 +115,18 @@ func (l *links) take(clock ros.Clock, m *ros.Message, static bool) {
 			l.err = err
 		}
 		l.mu.Unlock()
+	}
+}
+
+// TransformOf reads a geometry_msgs/msg/TransformStamped.
+func TransformOf(t *ros.Message) tf.Stamped {
+	v, q := t.Msg("transform.translation"), t.Msg("transform.rotation")
+	return tf.Stamped{
+		Parent: t.Str("header.frame_id"), Child: t.Str("child_frame_id"), Stamp: int64(t.Stamp("header.stamp")),
+		Transform: spatial.Transform{
+			Translation: r3.Vec{X: v.Float("x"), Y: v.Float("y"), Z: v.Float("z")},
+			Rotation:    quat.Number{Real: q.Float("w"), Imag: q.Float("x"), Jmag: q.Float("y"), Kmag: q.Float("z")},
+		},
 	}
 }
 
