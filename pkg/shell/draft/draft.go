@@ -227,14 +227,17 @@ func (r *Robot) frames(d *Draft, model *urdf.Model) {
 	}
 }
 
-// childOf is the one fixed joint below a link.
-func childOf(m *urdf.Model, link string) *urdf.Joint {
+// childOf is the one joint below a link, where that is fixed.
+func childOf(m *urdf.Model, link string) (child *urdf.Joint) {
 	for i := range m.Joints {
-		if m.Joints[i].Parent == link && m.Joints[i].Type == urdf.Fixed {
-			return &m.Joints[i]
+		if j := &m.Joints[i]; j.Parent == link {
+			if child != nil || j.Type != urdf.Fixed {
+				return nil
+			}
+			child = j
 		}
 	}
-	return nil
+	return child
 }
 
 // odometry is the likeliest of the odometry topics that were heard.
