@@ -24,7 +24,7 @@ type parameters struct {
 	modelKeyEnv, modelKeyFile, modelCalls                          *param.Of[string]
 	priceInput, priceOutput, retryTime, modelTimeout, modelSilence *param.Of[float64]
 	retries                                                        *param.Of[int64]
-	modelStream                                                    *param.Of[bool]
+	modelStream, modelImages                                       *param.Of[bool]
 
 	limits, maxima budgetParameters
 
@@ -102,6 +102,7 @@ func declareParameters(s *param.Server) (*parameters, error) {
 		modelKeyEnv:  d.text("model.api_key_env", "OPENAI_API_KEY", "Environment variable that holds the endpoint's key. The key itself is never a parameter."),
 		modelKeyFile: d.text("model.api_key_file", "", "File that holds the endpoint's key and nothing else. Wins over model.api_key_env."),
 		modelCalls:   d.text("model.tool_calls", "native", "How the model calls tools: by the endpoint's own means, or written in its text for endpoints that have none.", "native", "text"),
+		modelImages:  d.flag("model.images", false, "The model is shown the pictures that tools take."),
 		modelStream:  d.flag("model.stream", false, "Ask for answers piece by piece. Nothing of one is used before it is complete."),
 		modelScript:  d.text("model.script", "", "File of answers for model.kind scripted."),
 		modelTimeout: d.number("model.timeout", 120, 0.1, day, "Time limit of one request to the model, s."),

@@ -175,6 +175,8 @@ type TopicBinding struct {
 	Name   string  `json:"name"`
 	Type   string  `json:"type"`
 	MaxAge float64 `json:"max_age"` // seconds
+	// MaxSide of what a model is shown of an image, pixels (512).
+	MaxSide int `json:"max_side"`
 }
 
 // PublishBinding streams messages at a rate until a condition, then zero.

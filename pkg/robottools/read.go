@@ -103,6 +103,9 @@ func (r *Robot) newTopicRead(b *bound, c *compiler) (tool.Tool, error) {
 	}
 	b.spec.Binding, b.spec.Source = fmt.Sprintf("topic %s %s", def.Name, def.Type), def.Name
 	maxAge := seconds(def.MaxAge)
+	if def.Type == imageType || def.Type == compressedImageType {
+		return &camera{bound: b, l: l, maxAge: maxAge}, nil
+	}
 	return &readTool{b, func(ctx context.Context, call tool.Call, s scope) (any, error) {
 		wait, cancel := context.WithTimeout(ctx, maxAge+readPatience)
 		defer cancel()

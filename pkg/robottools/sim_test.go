@@ -33,6 +33,12 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigOf(t, config.SimRobot)
+}
+
+// newRigOf binds another profile to the built-in robot.
+func newRigOf(t *testing.T, profile []byte) *rig {
+	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	if os.Getenv("RIG_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -45,7 +51,7 @@ func newRig(t *testing.T) *rig {
 	done := make(chan error, 2)
 	go func() { done <- bot.Run(ctx) }()
 	host := must1(bus.NewNode("agent_node", mem.Options{Logger: log}))(t)
-	p := must1(robottools.Load("sim_robot.yaml", config.SimRobot))(t)
+	p := must1(robottools.Load("sim_robot.yaml", profile))(t)
 	r := must1(robottools.New(robottools.Config{Node: host, Profile: p, WaitForBindings: 2 * time.Second}))(t)
 	guarded, stop := context.WithCancel(context.Background())
 	go func() { done <- r.Run(guarded) }()
