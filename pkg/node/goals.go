@@ -155,6 +155,10 @@ func (n *Node) execute(h *action.Handle) {
 			result = n.session(e.ctx, h)
 		default:
 			result = n.unbegun(e.ctx, h)
+			if result.Reason != harness.ReasonCanceled {
+				// Preempted, stopped or shut down, the goals before it end as well: its result, too, is sent at rest.
+				<-e.turn
+			}
 		}
 	}
 	// The place is free before the result is out: a client that has it in hand may send its next goal at once.

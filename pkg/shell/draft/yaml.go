@@ -36,7 +36,9 @@ func (d *Draft) YAML() string {
 }
 
 // share of a limit that a skill asks for: below it, and never more than what is gentle for any robot.
-func share(limit, gentle float64) float64 { return math.Min(math.Max(math.Floor(limit*80)/100, 0.01), gentle) }
+func share(limit, gentle float64) float64 {
+	return math.Min(math.Max(math.Floor(limit*80)/100, 0.01), gentle)
+}
 
 // quote where YAML wants it.
 func quote(s string) string {
