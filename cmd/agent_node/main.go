@@ -7,6 +7,7 @@
 //	agent_node profile check FILE    is a profile sound, and does it fit the robot that is there?
 //	agent_node doctor                what is wrong here, and what to do about it
 //	agent_node trace show|verify FILE
+//	agent_node watchdog [--ros-args …]
 package main
 
 import (
@@ -33,6 +34,8 @@ type cli struct {
 	Profile profileCmd `cmd:"" help:"Work on robot profiles."`
 	Doctor  doctorCmd  `cmd:"" help:"Say what is wrong with prefix, network, graph, clock, profile, endpoint and traces, and what to do."`
 	Trace   traceCmd   `cmd:"" help:"Read traces."`
+
+	Watchdog watchdogCmd `cmd:"" help:"Watch a node from a process of its own: when it dies or hangs, cancel its goals and stop the robot."`
 }
 
 // exit ends the program with a code that is no error of its own.

@@ -13,12 +13,32 @@ import (
 	"agent_node/pkg/ros/args"
 	"agent_node/pkg/ros/rosout"
 	"agent_node/pkg/shell"
+	"agent_node/pkg/watchdog"
 )
 
 type nodeCmd struct{}
 
 // shutdownTime bounds the way down: every goal ends at rest first.
 const shutdownTime = 45 * time.Second
+
+// serve keeps a program up until a signal: it tells systemd, where that started it, when it is ready, that it lives, and when it stops.
+func serve(ctx context.Context, log *slog.Logger, health func() error) error {
+	n, err := shell.NewNotifier(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if err := n.Send(ctx, "READY=1"); err != nil {
+		log.Warn("ready", "error", err)
+	}
+	n.Keep(ctx, health, log)
+	<-ctx.Done()
+	down, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := n.Send(down, "STOPPING=1"); err != nil {
+		log.Warn("stopping", "error", err)
+	}
+	return nil
+}
 
 // Run runs the node until a signal: SIGINT and SIGTERM bring the robot to rest, end every goal and leave with 0.
 func (nodeCmd) Run(e *env) (err error) {
@@ -51,11 +71,45 @@ func (nodeCmd) Run(e *env) (err error) {
 		defer cancel()
 		return errors.Join(err, n.Shutdown(ctx))
 	}
-	<-e.ctx.Done()
+	err = serve(e.ctx, host.Logger(), n.Health)
 	host.Logger().Info("shutting down; the robot comes to rest first")
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
-	return n.Shutdown(ctx)
+	return errors.Join(err, n.Shutdown(ctx))
+}
+
+type watchdogCmd struct{}
+
+// Run watches a node until a signal.
+func (watchdogCmd) Run(e *env) (err error) {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return err
+	}
+	handler := rosout.New(rosout.FromArgs(a))
+	host, closeHost, err := openHost("agent_node_watchdog", a, slog.New(handler))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		err = errors.Join(err, handler.Close(ctx), closeHost())
+	}()
+	if err := handler.Attach(host); err != nil {
+		return err
+	}
+	w, err := watchdog.New(host)
+	if err != nil {
+		return err
+	}
+	running, end := context.WithCancel(e.ctx)
+	defer end()
+	served := make(chan error, 1)
+	go func() { served <- serve(running, host.Logger(), w.Health) }()
+	err = w.Run(running)
+	end()
+	return errors.Join(err, <-served, w.Close())
 }
 
 // send sends a task by ROS, or with --sim inside this process.

@@ -56,12 +56,16 @@ func (r *actor) run(ctx context.Context) {
 	for {
 		select {
 		case <-done:
+			if r.a.g.cfg.Leave {
+				return
+			}
 			done = nil
 			r.take(&input{kind: inShutdown, text: "shutdown"})
 		case <-ticker.C():
 			r.take(&r.tick)
 		case <-r.a.box.wake:
 		}
+		r.a.alive.Store(int64(r.a.now()))
 		r.drain()
 		if done == nil && r.m.quiet() {
 			return

@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type Actuator struct {
 	driver Driver
 	base   time.Time // of the actuator's monotonic time
 	box    *mailbox
+	alive  atomic.Int64 // mono: when its goroutine last came round
 
 	mu      sync.Mutex
 	snap    snapshot
@@ -150,6 +152,13 @@ func (a *Actuator) AtRest() (rest bool, since time.Time, newestStamp time.Time) 
 		return false, time.Time{}, time.Time{}
 	}
 	return true, s.restSince, s.state.LastFeedback
+}
+
+// AwaitRest waits until the actuator is measured at rest; false when ctx ends before that.
+func (a *Actuator) AwaitRest(ctx context.Context) bool {
+	a.await(ctx, func(s *snapshot) bool { return s.rest })
+	rest, _, _ := a.AtRest()
+	return rest
 }
 
 func (a *Actuator) look() (snapshot, <-chan struct{}) {

@@ -29,6 +29,8 @@ type GuardConfig struct {
 	// SourceTime is the clock that samples are stamped with (ROS time), and whether it advances. Where given, samples with old
 	// stamps are no feedback, and motion is judged only while it advances. nil: stamps are only compared with each other.
 	SourceTime func() (now time.Time, advancing bool)
+	// Leave: the end of Run stops nothing. For a guard that stands in for another one, which is back.
+	Leave bool
 }
 
 // Transition is one change of an actuator's state.
@@ -140,10 +142,12 @@ func (g *Guard) Add(cfg Config, d Driver) (*Actuator, error) {
 // start runs an actuator's goroutine; g.mu is held.
 func (g *Guard) start(a *Actuator) {
 	ctx := g.running
+	a.alive.Store(int64(a.now()))
 	g.actors.Go(func() { newActor(a).run(ctx) })
 }
 
-// Run runs the actuators until ctx ends; then it stops all and waits for rest, as long as the actuators' deadlines allow.
+// Run runs the actuators until ctx ends; then it stops all and waits for rest, as long as the actuators' deadlines allow (with
+// GuardConfig.Leave it does neither).
 // It returns nil or a *NotAtRestError. A guard runs once.
 func (g *Guard) Run(ctx context.Context) error {
 	g.mu.Lock()
@@ -184,6 +188,9 @@ func notAtRest(actuators []*Actuator, pass func(*snapshot) bool) error {
 	}
 	return nil
 }
+
+// Actuators in the order they were added.
+func (g *Guard) Actuators() []*Actuator { return g.list() }
 
 // States is a copy of what each actuator is doing, in the order they were added. It may be called from OnTransition, and then shows the
 // actuator concerned in the transition's new state.
@@ -232,9 +239,33 @@ func (g *Guard) bound(ctx context.Context, limit time.Duration) (context.Context
 	return bounded, cancel
 }
 
+// Stop is StopAll for this actuator alone.
+func (a *Actuator) Stop(ctx context.Context, reason string) error {
+	return a.g.askThese(ctx, []*Actuator{a}, input{kind: inStop, text: reason})
+}
+
+// Stuck names the actuators whose goroutines have done nothing for longer than limit though Run runs: something that they
+// call (a driver, a command's function, a callback) does not return, so nothing guards them. None: all is well.
+func (g *Guard) Stuck(limit time.Duration) []string {
+	g.mu.Lock()
+	running := g.running != nil && !g.ended
+	g.mu.Unlock()
+	if !running {
+		return nil
+	}
+	var names []string
+	for _, a := range g.list() {
+		if a.now()-mono(a.alive.Load()) > limit {
+			names = append(names, a.cfg.Name)
+		}
+	}
+	return names
+}
+
 // ask posts a stop to every actuator at once, then waits until each rests, or is known not to.
-func (g *Guard) ask(ctx context.Context, in input) error {
-	actuators := g.list()
+func (g *Guard) ask(ctx context.Context, in input) error { return g.askThese(ctx, g.list(), in) }
+
+func (g *Guard) askThese(ctx context.Context, actuators []*Actuator, in input) error {
 	taken := make([]chan struct{}, len(actuators))
 	for i, a := range actuators {
 		taken[i] = a.postDone(in)

@@ -27,6 +27,7 @@ var arrows = []struct {
 	{"cmd/", []string{""}},
 	{"pkg/node", []string{""}},  // the wiring of the ROS node and of the shell's commands
 	{"pkg/shell", []string{""}}, // belongs to cmd
+	{"pkg/watchdog", []string{"pkg/watchdog", "pkg/robottools", "pkg/harness/trace", "pkg/ros", "pkg/guard"}},
 	{"test/", []string{""}},
 	{"examples/", []string{""}},
 	{"pkg/harness", []string{"pkg/harness"}},

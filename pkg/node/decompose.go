@@ -13,6 +13,7 @@ import (
 	"agent_node/pkg/harness"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/action"
+	"agent_node/pkg/watchdog"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 	decomposeServiceType = "agent_msgs/srv/DecomposeTask"
 
 	// planningPrefix begins the sessions of decompositions: what moves meanwhile does not belong into their records.
-	planningPrefix = "decompose-"
+	planningPrefix = watchdog.PlanPrefix
 	// planningPatience bounds how long deactivating waits for decompositions to end. They move nothing.
 	planningPatience = 5 * time.Second
 )

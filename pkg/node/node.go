@@ -46,6 +46,7 @@ type Node struct {
 	approvals *approvals
 	goals     *goals
 	estop     *estopInput
+	beat      *heartbeat
 	machine   *lifecycle.Machine
 	reports   reports
 
@@ -54,6 +55,8 @@ type Node struct {
 	plans  *planning      // while active, likewise
 
 	bare sync.Mutex // one stop of an unconfigured node at a time
+
+	rested bool // taken down in good order
 
 	mu     sync.Mutex
 	owned  []io.Closer
@@ -127,7 +130,8 @@ func (n *Node) open() (err error) {
 	}
 	n.publishState()
 	n.beats.Go(n.diagnosticsLoop)
-	return nil
+	n.beat, err = newHeartbeat(n)
+	return err
 }
 
 func (n *Node) openParameters() error {
@@ -184,11 +188,15 @@ func (n *Node) Start(ctx context.Context) error {
 // Shutdown ends every goal with a terminal status, brings the robot to rest and takes the node down. ctx bounds the waiting.
 func (n *Node) Shutdown(ctx context.Context) error {
 	err := n.machine.Shutdown(ctx)
+	n.rested = err == nil
 	return errors.Join(err, n.close())
 }
 
 func (n *Node) close() error {
 	var all []error
+	if n.beat != nil {
+		all = append(all, n.beat.close(n.rested))
+	}
 	select {
 	case <-n.ending:
 	default:
@@ -222,6 +230,7 @@ func (n *Node) onConfigure(context.Context) error {
 	n.work.Store(w)
 	n.estop.replay()
 	n.publishState()
+	n.rescueRemains(w)
 	return nil
 }
 

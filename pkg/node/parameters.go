@@ -44,6 +44,9 @@ type parameters struct {
 
 	estopRequired *param.Of[bool]
 	estopTimeout  *param.Of[float64]
+
+	watchdogRequired *param.Of[bool]
+	watchdogTimeout  *param.Of[float64]
 }
 
 type budgetParameters struct {
@@ -135,6 +138,9 @@ func declareParameters(s *param.Server) (*parameters, error) {
 
 		estopRequired: d.flag("estop.required", false, "Silence on emergency_stop is a stop."),
 		estopTimeout:  d.number("estop.timeout", 1, 0.05, 600, "How long silence may last where estop.required, s."),
+
+		watchdogRequired: d.flag("watchdog.required", false, "Without a watchdog that watches this node no goal is carried out."),
+		watchdogTimeout:  d.number("watchdog.timeout", 2, 0.5, 600, "How long the watchdog may be silent where watchdog.required, s."),
 	}
 	for class, name := range map[tool.Class]string{tool.Query: "policy.query", tool.Skill: "policy.skill", tool.Verify: "policy.verify"} {
 		p.classes[class] = d.text(name, "", "Permission of class "+class.String()+". Empty: the profile's.", "allow", "ask", "deny")

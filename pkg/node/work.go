@@ -29,8 +29,9 @@ type work struct {
 	mirror  *mirror
 	idle    map[string]guard.ActuatorState // see noteIdle; the machine's callbacks alone touch it
 
-	cancel context.CancelFunc
-	done   chan error
+	running context.Context // of the guard
+	cancel  context.CancelFunc
+	done    chan error
 }
 
 // loadProfile reads the file that the parameter names, or the built-in robot's.
@@ -58,7 +59,7 @@ func (n *Node) configure() (w *work, err error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
+	w.running, w.cancel = ctx, cancel
 	made := w // a return of nil forgets it
 	go func() { made.done <- made.robot.Run(ctx) }()
 	defer func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -76,9 +77,17 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 			return
 		}
 	}
-	g, err := a.client.Send(ctx, goal, action.GoalOptions{Feedback: func(*ros.Message) { act.Progress(epoch) }})
+	var id action.GoalID
+	g, err := a.client.Send(ctx, goal, action.GoalOptions{
+		Sending: func(sent action.GoalID) {
+			id = sent
+			a.note("skill.goal_sent", id, nil) // on record before it can move anything: who finds it may have to cancel it
+		},
+		Feedback: func(*ros.Message) { act.Progress(epoch) },
+	})
 	switch {
 	case errors.Is(err, ros.ErrRejected):
+		a.note("skill.goal_rejected", id, nil)
 		act.Rejected(epoch, err)
 		return
 	case err != nil:
@@ -90,7 +99,7 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 	a.mu.Lock()
 	a.goals[epoch] = g
 	a.mu.Unlock()
-	a.call.Note("skill.goal_accepted", map[string]any{"goal": g.ID().String(), "action": a.b.spec.Source})
+	a.note("skill.goal_accepted", id, nil)
 	act.Accepted(epoch)
 	out, err := g.Result(ctx)
 	if errors.Is(err, action.ErrResultLost) {
@@ -108,7 +117,7 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 	a.mu.Lock()
 	a.last = out.Result
 	a.mu.Unlock()
-	a.call.Note("skill.goal_ended", map[string]any{"goal": g.ID().String(), "status": int(out.Status)})
+	a.note("skill.goal_ended", id, map[string]any{"status": int(out.Status)})
 	switch out.Status {
 	case action.StatusSucceeded:
 		act.Finished(epoch, guard.ReasonSucceeded, nil)
@@ -117,6 +126,13 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 	default:
 		act.Finished(epoch, guard.ReasonServerFailed, fmt.Errorf("the server aborted the goal%s", whatFailed(out.Result)))
 	}
+}
+
+// note records what became of a goal.
+func (a *actionRun) note(kind string, id action.GoalID, more map[string]any) {
+	data := map[string]any{"goal": id.String(), "action": a.client.FullName(), "actuator": a.act.name}
+	maps.Copy(data, more)
+	a.call.Note(kind, data)
 }
 
 // whatFailed quotes the error fields that results of Nav2 and ros2_control have.

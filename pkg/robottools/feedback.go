@@ -231,7 +231,7 @@ func rollPitch(q quat.Number) (roll, pitch float64) {
 func (r *Robot) feedTransform(axes []guard.Axis, f TransformSource, into func(guard.Sample)) error {
 	pick := make([]func(spatial.Transform) float64, len(axes))
 	for i, x := range axes {
-		ok := false
+		var ok bool
 		if pick[i], ok = component[x.Name]; !ok {
 			return fmt.Errorf("a transform has no axis %q: x, y, z, roll, pitch or yaw", x.Name)
 		}

@@ -30,7 +30,8 @@ type Config struct {
 	Clock guard.Clock
 	// OnReport hears what else the guard finds worth recording: foreign publishers, late answers, driver errors.
 	OnReport func(guard.Report)
-	// ActuatorsOnly makes a robot that can be measured and stopped, and nothing else: no tools, no world.
+	// ActuatorsOnly makes a robot that can be measured and stopped, and nothing else: no tools, no world. The end of its Run stops
+	// nothing.
 	ActuatorsOnly bool
 }
 
@@ -82,7 +83,7 @@ func New(cfg Config) (*Robot, error) {
 		r.wait = 10 * time.Second
 	}
 	r.background, r.cancel = context.WithCancel(context.Background())
-	r.guard = guard.New(guard.GuardConfig{Clock: cfg.Clock, Logger: cfg.Node.Logger(), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime})
+	r.guard = guard.New(guard.GuardConfig{Clock: cfg.Clock, Logger: cfg.Node.Logger(), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime, Leave: cfg.ActuatorsOnly})
 	if err := r.bind(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -109,16 +109,17 @@ class Rig:
             assert self.actions.wait_for_server(READY), f"the node did not become active\n{self.logs()}"
             self.until_actuator(ActuatorState.HOLDING, READY)
 
-    def start(self, name, params=None, extra=()):
-        arguments = ["--ros-args", *extra]
+    def start(self, name, params=None, extra=(), subcommand=None):
+        arguments = [subcommand] if subcommand else []
+        arguments += ["--ros-args", *extra]
         for key, value in (params or {}).items():
             arguments += ["-p", f"{key}:={str(value).lower() if isinstance(value, bool) else value}"]
-        process = Process(name, arguments, self.folder / f"{name}.log", self.env)
+        process = Process(name, arguments, self.folder / f"{subcommand or name}.log", self.env)
         self.processes.append(process)
         return process
 
     def logs(self):
-        return "\n".join(f"--- {p.name}\n{p.text()[-6000:]}" for p in self.processes)
+        return "\n".join(f"--- {p.log.stem}\n{p.text()[-6000:]}" for p in self.processes)
 
     def fresh(self):
         """The same rig as at the start, for the next test: no fault, nothing under way, the robot at the dock."""
@@ -299,7 +300,7 @@ class Rig:
             # The node first: it cannot see the robot rest once that is gone.
             for p in sorted(self.processes, key=lambda p: p.name != "agent_node"):
                 if p.alive():
-                    codes[p.name] = p.stop()
+                    codes[p.log.stem] = p.stop()
         finally:
             self.abandon()
         assert all(c == 0 for c in codes.values()), f"exit codes {codes}\n{self.logs()}"

@@ -2,6 +2,7 @@ package action
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -13,6 +14,15 @@ type GoalID [16]byte
 
 // String is the id in lower-case hex, without dashes.
 func (id GoalID) String() string { return hex.EncodeToString(id[:]) }
+
+// ParseGoalID reads what String writes.
+func ParseGoalID(text string) (id GoalID, err error) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(id) {
+		return GoalID{}, fmt.Errorf("action: goal id %q: %d hex digits are wanted", text, 2*len(id))
+	}
+	return GoalID(b), nil
+}
 
 // IsZero reports whether the id is all zeros, which names no goal.
 func (id GoalID) IsZero() bool { return id == GoalID{} }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,6 +81,9 @@ func (c *Client) open() (err error) {
 	return err
 }
 
+// FullName is the action's name, resolved and remapped.
+func (c *Client) FullName() string { return strings.TrimSuffix(c.n.sendGoal, "/_action/send_goal") }
+
 // Servers are the full names of the nodes that serve the action, as far as they are in sight.
 func (c *Client) Servers() ([]string, error) {
 	infos, err := c.node.Graph().Publishers(c.n.status)
@@ -145,6 +149,8 @@ func (c *Client) takeDown() error {
 
 // GoalOptions are what a goal's sender wants to hear of. The functions must not block.
 type GoalOptions struct {
+	// Sending is called with the goal's id before it is sent.
+	Sending func(GoalID)
 	// Feedback is called with each feedback message (of the action's Feedback type) of this goal.
 	Feedback func(*ros.Message)
 	// Status is called with each new state of this goal, in a legal order; states may be missing.
@@ -178,6 +184,9 @@ func (c *Client) Send(ctx context.Context, goal *ros.Message, o GoalOptions) (*G
 	c.goals[g.id] = g
 	c.work.add()
 	c.mu.Unlock()
+	if o.Sending != nil {
+		o.Sending(g.id)
+	}
 	go g.live(request)
 
 	select {
@@ -234,7 +243,17 @@ func (c *Client) requestCancel(ctx context.Context, id GoalID) (CancelCode, erro
 
 // CancelAll asks the action's server to cancel every goal, whoever sent it, and waits for
 // its answer. It waits for the server to be there, until ctx ends. A refusal is a *CancelError.
-func CancelAll(ctx context.Context, node ros.Node, name string) (err error) {
+func CancelAll(ctx context.Context, node ros.Node, name string) error {
+	return cancelAt(ctx, node, name, GoalID{})
+}
+
+// CancelGoal is CancelAll for one goal, whoever sent it. That the server does not know it, or that it has ended, is a *CancelError as well.
+func CancelGoal(ctx context.Context, node ros.Node, name string, id GoalID) error {
+	return cancelAt(ctx, node, name, id)
+}
+
+// cancelAt sends one cancel request; the zero id means every goal.
+func cancelAt(ctx context.Context, node ros.Node, name string, id GoalID) (err error) {
 	n, err := namesOf(node, name)
 	if err != nil {
 		return err
@@ -247,7 +266,7 @@ func CancelAll(ctx context.Context, node ros.Node, name string) (err error) {
 	if err := client.WaitReady(ctx); err != nil {
 		return err
 	}
-	response, err := client.Call(ctx, ros.New(client.Type().Request))
+	response, err := client.Call(ctx, ros.New(client.Type().Request).With("goal_info.goal_id", id.fields()))
 	if err != nil {
 		return err
 	}
