@@ -13,7 +13,7 @@ const (
 	LidarPeriod   = 100 * time.Millisecond
 	LidarRangeMin = 0.10 // m
 	LidarRangeMax = 6.0  // m, beyond it there is no echo
-	lidarSigma    = 0.01 // m
+	LidarNoise    = 0.01 // m, one sigma
 	lidarLost     = 0.003
 )
 
@@ -44,7 +44,7 @@ func (l *lidar) scan(w *world.World) Scan {
 	n := newNoise(l.seed, streamLidar+uint64(l.at/LidarPeriod)<<8)
 	s := Scan{Time: l.at, AngleMin: -math.Pi, AngleStep: 2 * math.Pi / LidarBeams, Ranges: make([]float64, LidarBeams)}
 	for i := range s.Ranges {
-		r := w.Ray(l.from.X, l.from.Y, l.from.Yaw+s.AngleMin+float64(i)*s.AngleStep) + n.normal(lidarSigma)
+		r := w.Ray(l.from.X, l.from.Y, l.from.Yaw+s.AngleMin+float64(i)*s.AngleStep) + n.normal(LidarNoise)
 		if n.Float64() < lidarLost || r > LidarRangeMax {
 			r = math.Inf(1)
 		}

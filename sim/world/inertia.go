@@ -90,3 +90,15 @@ func (s Solid) axis() Vec {
 	d := s.B.Sub(s.A)
 	return d.Scale(1 / d.Norm())
 }
+
+// Density of the objects, which are of light wood, kg/m^3.
+const Density = 600
+
+// Mass of the object, kg. Where things are carried and not pushed about it does not matter.
+func (o Object) Mass() float64 {
+	cube := o.Size * o.Size * o.Size * Density
+	if o.Shape == Ball {
+		return cube * math.Pi / 6
+	}
+	return cube
+}

@@ -7,10 +7,12 @@ so a misspelt one fails here, too.
 import importlib.util
 import inspect
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 LAUNCH = Path(__file__).resolve().parents[2] / "launch"
 
@@ -49,7 +51,24 @@ class IncludeLaunchDescription:
 
 class PythonLaunchDescriptionSource:
     def __init__(self, launch_file_path):
-        self.path = Path(launch_file_path)
+        join = isinstance(launch_file_path, PathJoinSubstitution)
+        self.path = launch_file_path.path if join else Path(launch_file_path)
+
+
+class FindPackageShare:
+    def __init__(self, package):
+        self.path = Path("/share") / package
+
+
+class PathJoinSubstitution:
+    def __init__(self, substitutions):
+        first, *rest = substitutions
+        self.path = first.path.joinpath(*rest)
+
+
+class ExecuteProcess:
+    def __init__(self, *, cmd, output="log", name=None, on_exit=None):
+        self.cmd = cmd
 
 
 class LaunchConfiguration:
@@ -74,11 +93,12 @@ class LifecycleNode(Node):
 
 STAND_INS = {
     "launch": [LaunchDescription],
-    "launch.actions": [DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction, Shutdown],
+    "launch.actions": [DeclareLaunchArgument, ExecuteProcess, IncludeLaunchDescription, OpaqueFunction, Shutdown],
     "launch.launch_description_sources": [PythonLaunchDescriptionSource],
-    "launch.substitutions": [LaunchConfiguration],
+    "launch.substitutions": [LaunchConfiguration, PathJoinSubstitution],
     "launch_ros": [],
     "launch_ros.actions": [LifecycleNode, Node],
+    "launch_ros.substitutions": [FindPackageShare],
 }
 
 
@@ -120,6 +140,9 @@ def described(file: str, monkeypatch, root: Path | None, /, **given: str):
 def test_every_argument_is_explained(monkeypatch, checkout) -> None:
     for name in ("agent_node.launch.py", "sim_robot.launch.py"):
         declared, _, _ = described(name, monkeypatch, checkout)
+        assert declared and all(a.description and a.default_value is not None for a in declared.values())
+    for name in ("nav2.launch.py", "gazebo.launch.py"):
+        declared, _, _ = described(name, monkeypatch, None)
         assert declared and all(a.description and a.default_value is not None for a in declared.values())
 
 
@@ -188,6 +211,77 @@ def test_included_file_and_profile_are_in_the_checkout(monkeypatch) -> None:
     assert {"profile", "log_level"} <= {name for name, _, _ in inner.ARGUMENTS} & {
         name for name, _, _ in module.ARGUMENTS
     }
+
+
+def parts(actions, kind):
+    return [a for a in actions if isinstance(a, kind)]
+
+
+def names(actions):
+    return [n.keywords.get("name") or n.executable.name for n in parts(actions, Node)]
+
+
+def test_nav2_brings_every_node_that_its_parameters_are_for(monkeypatch) -> None:
+    _, actions, _ = described("nav2.launch.py", monkeypatch, None)
+    *servers, manager = parts(actions, Node)
+    (agent,) = parts(actions, IncludeLaunchDescription)
+    assert agent.source.path == LAUNCH / "agent_node.launch.py"
+    sections = yaml.safe_load((LAUNCH.parent / "sim" / "gazebo" / "nav2.yaml").read_text())
+    # The costmaps live within the planner's and the controller's server.
+    assert {n.keywords["name"] for n in servers} == set(sections) - {"local_costmap", "global_costmap"}
+    managed = manager.keywords["parameters"][0]["node_names"]
+    assert sorted(managed) == sorted(n.keywords["name"] for n in servers) and managed[0] == "keepout_mask_server"
+    for n in servers:
+        file, own = n.keywords["parameters"]
+        assert Path(file).is_file() and own["use_sim_time"] is False
+        if n.executable.name == "map_server":
+            assert Path(own["yaml_filename"]).name == (
+                "flat.yaml" if n.keywords["name"] == "map_server" else "keepout.yaml"
+            )
+
+
+def test_nav2_comes_without_mask_and_agent_where_asked(monkeypatch) -> None:
+    _, actions, _ = described("nav2.launch.py", monkeypatch, None, keepout="none", agent="false", use_sim_time="true")
+    assert not parts(actions, IncludeLaunchDescription) and not {"keepout_mask_server"} & set(names(actions))
+    manager = parts(actions, Node)[-1]
+    assert manager.keywords["parameters"][0]["use_sim_time"] is True
+    assert manager.keywords["parameters"][0]["node_names"][0] == "map_server"
+
+
+@pytest.mark.parametrize("name", ["map", "keepout", "nav2_params"])
+def test_nav2_says_which_file_is_missing(monkeypatch, name) -> None:
+    with pytest.raises(RuntimeError, match=f"{name}:=/no/such.yaml"):
+        described("nav2.launch.py", monkeypatch, None, **{name: "/no/such.yaml"})
+
+
+def test_gazebo_brings_world_robot_bridge_controllers_and_nav2(monkeypatch) -> None:
+    declared, actions, _ = described("gazebo.launch.py", monkeypatch, None, gui="false", x="1.0", yaw="-0.5")
+    gazebo, nav2 = parts(actions, IncludeLaunchDescription)
+    assert gazebo.source.path == Path("/share/ros_gz_sim/launch/gz_sim.launch.py")
+    run, server, world = gazebo.launch_arguments["gz_args"].split()
+    assert (run, server) == ("-r", "-s") and Path(world).is_file()
+    assert nav2.source.path == LAUNCH / "nav2.launch.py" and declared["use_sim_time"].default_value == "true"
+    by = {n.executable.name: n.keywords for n in parts(actions, Node)}
+    assert set(by) == {"robot_state_publisher", "create", "parameter_bridge", "spawner"}
+    description = by["robot_state_publisher"]["parameters"][0]["robot_description"]
+    assert ElementTree.fromstring(description).find("ros2_control") is not None
+    spawn = by["create"]["arguments"]
+    assert spawn[-6:] == ["-x", "1.0", "-y", "-1.5", "-Y", "-0.5"]
+    model = ElementTree.fromstring(spawn[spawn.index("-string") + 1])
+    (controllers,) = (Path(p.text) for p in model.iter("parameters"))
+    assert controllers.is_absolute()
+    wanted = yaml.safe_load(controllers.read_text())["controller_manager"]["ros__parameters"]
+    spawned = {a for a in by["spawner"]["arguments"] if not a.startswith("-") and not a.isdigit()}
+    assert spawned == {name for name, value in wanted.items() if isinstance(value, dict)}
+    assert Path(by["parameter_bridge"]["parameters"][0]["config_file"]).is_file()
+    (standin,) = parts(actions, ExecuteProcess)
+    assert Path(standin.cmd[1]).is_file()
+
+
+def test_gazebo_comes_alone_where_asked(monkeypatch) -> None:
+    _, actions, _ = described("gazebo.launch.py", monkeypatch, None, nav2="false")
+    (gazebo,) = parts(actions, IncludeLaunchDescription)
+    assert "-s" not in gazebo.launch_arguments["gz_args"].split()
 
 
 def test_stand_ins_match_the_real_classes_where_launch_is_installed() -> None:
