@@ -102,7 +102,7 @@ func TestDepthSeparates(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, ka := range kinds {
 		for _, kb := range kinds {
-			for range 60 {
+			for range 6 {
 				sa, ta := randomSolid(r, ka, 0.1)
 				sb, tb := randomSolid(r, kb, 0.1)
 				d := Distance(sa, ta, sb, tb)
@@ -110,7 +110,7 @@ func TestDepthSeparates(t *testing.T) {
 					continue
 				}
 				best := math.Inf(-1)
-				for range 400 {
+				for range 60 {
 					n := r3.Unit(r3.Vec{X: r.NormFloat64(), Y: r.NormFloat64(), Z: r.NormFloat64()})
 					moved := tb
 					moved.Translation = r3.Add(tb.Translation, r3.Scale(-d*1.0001, n))

@@ -99,3 +99,26 @@ func TestPositionsThatAreNone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFloatingParts: a robot on a floating base is judged from its base on; what floats beside it is not.
+func TestFloatingParts(t *testing.T) {
+	const ball = `<collision><geometry><sphere radius="0.1"/></geometry></collision>`
+	text := func(world string) string {
+		return `<robot name="r"><link name="world">` + world + `</link><link name="base">` + ball + `</link><link name="arm">` + ball + `</link>
+		<joint name="free" type="floating"><parent link="world"/><child link="base"/></joint>
+		<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><origin xyz="1 0 0"/></joint></robot>`
+	}
+	r, err := NewRobot(must(urdf.Parse([]byte(text("")))), Config{Base: "base", Joints: []string{"j"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := must(must(r.Scene(World{})).Check([]float64{0})); len(c) != 0 {
+		t.Error(c)
+	}
+	if _, err := NewRobot(must(urdf.Parse([]byte(text(ball)))), Config{Base: "base", Joints: []string{"j"}}); !errors.Is(err, ErrModel) || !strings.Contains(err.Error(), `"world"`) {
+		t.Errorf("a ball whose place is not known: %v", err)
+	}
+	if _, err := kinematics.NewChain(must(urdf.Parse([]byte(text("")))), "world", "arm"); !errors.Is(err, kinematics.ErrModel) || !strings.Contains(err.Error(), `"free"`) {
+		t.Errorf("a chain over it: %v", err)
+	}
+}

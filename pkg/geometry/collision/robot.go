@@ -75,6 +75,11 @@ func NewRobot(m *urdf.Model, c Config) (*Robot, error) {
 		}
 		r.shapes[m.Links[i].Name] = shapes
 	}
+	for _, l := range kinematics.Loose(m, c.Base) {
+		if len(r.shapes[l]) > 0 {
+			return nil, fmt.Errorf("%w: link %q has a shape, and a floating or planar joint between it and %q leaves its place unknown", ErrModel, l, c.Base)
+		}
+	}
 	// What can be found out without a world is found out here.
 	if _, err := r.Scene(World{}); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)

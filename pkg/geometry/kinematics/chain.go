@@ -43,6 +43,9 @@ func NewChain(m *urdf.Model, base, tip string) (*Chain, error) {
 		if j == nil {
 			return nil, fmt.Errorf("%w: link %q does not hang on %q", ErrModel, tip, base)
 		}
+		if j.Loose() {
+			return nil, fmt.Errorf("%w: joint %q between %q and %q is %s: its position is not a single number", ErrModel, j.Name, base, tip, j.Type)
+		}
 		way = append(way, j)
 		at = j.Parent
 	}

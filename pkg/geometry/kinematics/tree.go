@@ -25,7 +25,7 @@ type Frame struct {
 
 // Tree has all links of a robot, moved by some of its joints while the others rest. It is read only.
 //
-// Links that move as one share a frame. Frame 0 is the root link's and does not move; a frame comes after its parent.
+// Links that move as one share a frame. Where a floating or planar joint is, what hangs on it is placed as if the joint were at zero: see Loose. Frame 0 is the root link's and does not move; a frame comes after its parent.
 type Tree struct {
 	frames []Frame // frames[0] is the root's
 	links  map[string]placed
@@ -169,6 +169,30 @@ func jointLimits(m *urdf.Model, names []string) ([]limits.Joint, error) {
 		}
 	}
 	return out, nil
+}
+
+// Loose are the links whose place against a link is not known, since a floating or planar joint is in between.
+func Loose(m *urdf.Model, from string) []string {
+	part := map[string]string{} // the link that a link hangs on without a loose joint in between
+	var root func(link string) string
+	root = func(link string) string {
+		if r, ok := part[link]; ok {
+			return r
+		}
+		r := link
+		if j := m.Above(link); j != nil && !j.Loose() {
+			r = root(j.Parent)
+		}
+		part[link] = r
+		return r
+	}
+	var out []string
+	for _, l := range m.Links {
+		if root(l.Name) != root(from) {
+			out = append(out, l.Name)
+		}
+	}
+	return out
 }
 
 // Joints that move, in the order of positions. The slice is a copy.

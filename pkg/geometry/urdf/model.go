@@ -58,12 +58,14 @@ func (Mesh) shape()     {}
 // JointType is how a joint moves, in URDF's words.
 type JointType string
 
-// Joint types. Floating and planar joints are refused: no position of theirs is a single number.
+// Joint types. The position of a floating or planar joint is not a single number: what hangs on one has no known place against what it hangs on.
 const (
 	Fixed      JointType = "fixed"
 	Revolute   JointType = "revolute"
 	Continuous JointType = "continuous"
 	Prismatic  JointType = "prismatic"
+	Floating   JointType = "floating"
+	Planar     JointType = "planar"
 )
 
 // Joint ties its child link to its parent link.
@@ -78,8 +80,11 @@ type Joint struct {
 	Line          int
 }
 
-// Moves reports whether the joint has a position.
-func (j *Joint) Moves() bool { return j.Type != Fixed }
+// Moves reports whether the joint has a position that is a number.
+func (j *Joint) Moves() bool { return j.Type == Revolute || j.Type == Continuous || j.Type == Prismatic }
+
+// Loose reports whether the joint is floating or planar.
+func (j *Joint) Loose() bool { return j.Type == Floating || j.Type == Planar }
 
 // Limit of a joint. A continuous joint has -Inf and +Inf as bounds; velocity and effort are 0 where the file names none.
 type Limit struct {

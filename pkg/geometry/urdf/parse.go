@@ -3,6 +3,7 @@ package urdf
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/spatial/r3"
 )
@@ -19,10 +20,12 @@ func Parse(data []byte) (*Model, error) {
 	m := &Model{links: map[string]int{}, joints: map[string]int{}, above: map[string]int{}}
 	m.Name, _ = root.attr("name")
 	for _, e := range root.children {
-		switch e.name {
-		case "link":
+		switch {
+		case strings.HasPrefix(e.name, "xacro:"):
+			err = e.errorf(ErrElement, "is a macro: the file must be processed by xacro first")
+		case e.name == "link":
 			err = m.addLink(e)
-		case "joint":
+		case e.name == "joint":
 			err = m.addJoint(e)
 		}
 		if err != nil {
@@ -123,9 +126,7 @@ func (m *Model) addJoint(e *element) error {
 		return err
 	}
 	switch j.Type = JointType(kind); j.Type {
-	case Fixed, Revolute, Continuous, Prismatic:
-	case "floating", "planar":
-		return e.errorf(ErrJointType, "%s: its position is not a single number", kind)
+	case Fixed, Revolute, Continuous, Prismatic, Floating, Planar:
 	default:
 		return e.errorf(ErrJointType, "%q is none", kind)
 	}
@@ -150,7 +151,7 @@ func (m *Model) addJoint(e *element) error {
 		}
 	} else if c, err := e.only("mimic"); err != nil || c != nil {
 		if err == nil {
-			err = c.errorf(ErrElement, "joint %q is fixed and cannot follow another one", name)
+			err = c.errorf(ErrElement, "joint %q is %s and cannot follow another one", name, j.Type)
 		}
 		return err
 	}
@@ -294,7 +295,7 @@ func (m *Model) followMimics() error {
 			case next == nil:
 				return fail("follows joint %q, which is not there", at.Mimic.Joint)
 			case !next.Moves():
-				return fail("follows joint %q, which is fixed", next.Name)
+				return fail("follows joint %q, which is %s", next.Name, next.Type)
 			case steps >= len(m.Joints):
 				return fail("follows joint %q, which follows it", next.Name)
 			}

@@ -94,6 +94,19 @@ func (s Shape) Outline() (corners []r2.Vec, center r2.Vec, radius float64) {
 	return nil, s.center, s.radius
 }
 
+// Parts are convex polygons that together make up the shape's, counter-clockwise; none where it is a circle.
+func (s Shape) Parts() [][]r2.Vec {
+	if s.polygon == nil {
+		return nil
+	}
+	return s.polygon.Parts()
+}
+
+// Heights of the shape in its frame, m; limited is false where it holds at every height.
+func (s Shape) Heights() (zMin, zMax float64, limited bool) {
+	return s.zMin, s.zMax, s.zMin != 0 || s.zMax != 0
+}
+
 // Config of a zone.
 type Config struct {
 	Name  string
