@@ -1,147 +1,16 @@
 package robottools
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"agent_node/pkg/geometry/collision"
-	"agent_node/pkg/geometry/kinematics"
-	"agent_node/pkg/geometry/limits"
 	"agent_node/pkg/geometry/spatial"
-	"agent_node/pkg/geometry/urdf"
 	"agent_node/pkg/geometry/validate"
-	"agent_node/pkg/ros"
 )
-
-// armModel is what the robot's description says of an arm: its chain, its limits, its shapes. It is made when the
-// description arrives.
-type armModel struct {
-	chain  *kinematics.Chain
-	robot  *collision.Robot
-	joints []limits.Joint
-}
-
-// description listens to /robot_description and makes the arms' models.
-type description struct {
-	profile *Profile
-	log     func(msg string, args ...any)
-
-	mu     sync.Mutex
-	models map[string]*armModel
-	err    error // why the newest description could not be used
-	ready  chan struct{}
-	sub    *latest
-}
-
-func newDescription(node ros.Node, p *Profile) (*description, error) {
-	d := &description{profile: p, models: map[string]*armModel{}, ready: make(chan struct{}), log: node.Logger().Error}
-	if p.World.Description == "" {
-		return d, nil
-	}
-	l, err := listen(node, p.World.Description, "std_msgs/msg/String", func(r reading) { d.take(r.msg.Str("data")) })
-	if err != nil {
-		return nil, p.source.errorf("world/description", "%v", err)
-	}
-	d.sub = l
-	return d, nil
-}
-
-// take reads a description; one that makes no sense refuses every motion of the arms.
-func (d *description) take(text string) {
-	models, err := d.read(text)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.models, d.err = models, err
-	if err != nil {
-		d.log("robot description refused", "topic", d.profile.World.Description, "error", err)
-		return
-	}
-	select {
-	case <-d.ready:
-	default:
-		close(d.ready)
-	}
-}
-
-func (d *description) read(text string) (map[string]*armModel, error) {
-	m, err := urdf.Parse([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]*armModel{}
-	for name, a := range d.profile.Actuators {
-		if a.Kind != "arm" {
-			continue
-		}
-		made, err := readArm(m, a, d.profile)
-		if err != nil {
-			return nil, fmt.Errorf("actuator %s: %w", name, err)
-		}
-		out[name] = made
-	}
-	return out, nil
-}
-
-func readArm(m *urdf.Model, a Actuator, p *Profile) (*armModel, error) {
-	chain, err := kinematics.NewChain(m, p.Frames.Base, a.Tip)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Equal(chain.Names(), a.Joints) {
-		return nil, fmt.Errorf("the chain %s -> %s has the joints %v, the profile names %v", p.Frames.Base, a.Tip, chain.Names(), a.Joints)
-	}
-	allowed := make([]collision.Pair, len(a.AllowedContacts))
-	for i, c := range a.AllowedContacts {
-		allowed[i] = collision.Pair(c)
-	}
-	robot, err := collision.NewRobot(m, collision.Config{Base: p.Frames.Base, Joints: a.Joints, Allowed: allowed})
-	if err != nil {
-		return nil, err
-	}
-	joints := chain.Joints()
-	for i := range joints {
-		joints[i].Acceleration = a.Limit.Acceleration
-		if v := a.Limit.Velocity; v > 0 && (joints[i].Velocity == 0 || v < joints[i].Velocity) {
-			joints[i].Velocity = v
-		}
-	}
-	return &armModel{chain: chain, robot: robot, joints: joints}, nil
-}
-
-// arm waits for an actuator's model.
-func (d *description) arm(ctx context.Context, name string) (*armModel, error) {
-	select {
-	case <-d.ready:
-	default:
-		select {
-		case <-d.ready:
-		case <-ctx.Done():
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if m, ok := d.models[name]; ok {
-		return m, nil
-	}
-	if d.err != nil {
-		return nil, fmt.Errorf("robot description: %w", d.err)
-	}
-	return nil, fmt.Errorf("no robot description on %s: the arm's shape is not known", d.profile.World.Description)
-}
-
-func (d *description) close() error {
-	if d == nil || d.sub == nil {
-		return nil
-	}
-	return d.sub.Close()
-}
 
 // scene puts the arm into the world as it is known now: the profile's bodies around the base, the held object at the tool.
 func (r *Robot) scene(m *armModel, a *jointActuator, v view) (*collision.Scene, error) {
@@ -158,6 +27,11 @@ func (r *Robot) scene(m *armModel, a *jointActuator, v view) (*collision.Scene, 
 			Pose:  toBase.Compose(spatial.Transform{Translation: r3.Vec{X: b.Center[0], Y: b.Center[1], Z: b.Center[2]}, Rotation: spatial.FromYaw(b.Yaw)}),
 		})
 	}
+	zones, err := r.world.zoneBodies(toBase)
+	if err != nil {
+		return nil, err
+	}
+	w.Bodies = append(w.Bodies, zones...)
 	for name, j := range r.joints {
 		if name == a.name {
 			continue
@@ -193,7 +67,7 @@ func (r *Robot) armWorld(m *armModel, a *jointActuator, v view) (*validate.World
 		return nil, err
 	}
 	w := v.r.world.snapshotOf()
-	w.Arm = &validate.Arm{Joints: m.joints, Scene: scene, State: a.jointState(v, w.Now)}
+	w.Arm = &validate.Arm{Joints: m.joints, Scene: scene, State: a.jointState(v, w.Now), Chain: m.chain, Tip: m.tip, Wrench: m.wrench}
 	return w, nil
 }
 

@@ -45,8 +45,14 @@ var readers = map[string]commandReader{
 	"nav2_msgs/action/Spin": {"base", func(m *ros.Message, _ Actuator) asked {
 		return asked{command: validate.Turn{Angle: m.Float("target_yaw")}, found: badDuration(m, "time_allowance", -1, nil)}
 	}, writeSpin},
-	"trajectory_msgs/msg/JointTrajectory":        {"arm", func(m *ros.Message, _ Actuator) asked { return readTrajectory(m, nil) }, writeTrajectory},
-	"control_msgs/action/FollowJointTrajectory":  {"arm", func(m *ros.Message, _ Actuator) asked { return readTrajectory(m.Msg("trajectory"), m) }, writeTrajectory},
+	"trajectory_msgs/msg/JointTrajectory":       {"arm", func(m *ros.Message, _ Actuator) asked { return readTrajectory(m, nil) }, writeTrajectory},
+	"control_msgs/action/FollowJointTrajectory": {"arm", func(m *ros.Message, _ Actuator) asked { return readTrajectory(m.Msg("trajectory"), m) }, writeTrajectory},
+	"geometry_msgs/msg/Wrench": {"arm", func(m *ros.Message, _ Actuator) asked {
+		return asked{command: validate.WrenchCommand{Wrench: wrenchOf(m)}}
+	}, writeWrench},
+	"geometry_msgs/msg/WrenchStamped": {"arm", func(m *ros.Message, _ Actuator) asked {
+		return asked{command: validate.WrenchCommand{Wrench: wrenchOf(m.Msg("wrench")), Frame: m.Str("header.frame_id"), Stamp: stampOf(m)}}
+	}, writeWrench},
 	"control_msgs/msg/GripperCommand":            {"gripper", func(m *ros.Message, _ Actuator) asked { return asked{command: gripperOf(m)} }, writeGripper},
 	"control_msgs/action/GripperCommand":         {"gripper", func(m *ros.Message, _ Actuator) asked { return asked{command: gripperOf(m.Msg("command"))} }, writeGripper},
 	"control_msgs/action/ParallelGripperCommand": {"gripper", readParallelGripper, writeParallelGripper},
@@ -83,6 +89,10 @@ func stampOf(m *ros.Message) validate.Stamp {
 
 func twistOf(m *ros.Message) spatial.Twist {
 	return spatial.Twist{Linear: vec3(m.Msg("linear")), Angular: vec3(m.Msg("angular"))}
+}
+
+func wrenchOf(m *ros.Message) spatial.Wrench {
+	return spatial.Wrench{Force: vec3(m.Msg("force")), Torque: vec3(m.Msg("torque"))}
 }
 
 // goalOf reads a geometry_msgs/PoseStamped.

@@ -68,6 +68,10 @@ type World struct {
 	SpeedZones []Zone  `json:"speed_zones"`
 	// Description is the topic of the URDF, for arms: kinematics, limits, shapes.
 	Description string `json:"description"`
+	// Semantic is the topic of the SRDF: pairs of links whose contacts do not count. Where it is named, arms wait for it.
+	Semantic string `json:"semantic"`
+	// Packages are directories of ROS packages that meshes are in and that the environment does not find.
+	Packages map[string]string `json:"packages"`
 	// Bodies stand around the arm, in the map frame; ArmMargin is kept from them, m.
 	Bodies    []Body  `json:"bodies"`
 	ArmMargin float64 `json:"arm_margin"`
@@ -107,15 +111,36 @@ type Footprint struct {
 	Radius  float64      `json:"radius"`
 	Polygon [][2]float64 `json:"polygon"`
 	Margin  float64      `json:"margin"`
+	// Height of the robot, m, for zones with heights; 0: all of them hold.
+	Height float64 `json:"height"`
 }
 
-// Zone is an area in a frame.
+// Zone is an area in a frame: a polygon, a circle or a box.
 type Zone struct {
 	Name    string       `json:"name"`
 	Frame   string       `json:"frame"`
 	Polygon [][2]float64 `json:"polygon"`
-	Margin  float64      `json:"margin"`
-	Speed   float64      `json:"speed"`
+	Circle  *Circle      `json:"circle"`
+	Box     *FlatBox     `json:"box"`
+	// Heights from and to, m in the zone's frame; nil: at every height.
+	Heights *[2]float64 `json:"heights"`
+	Margin  float64     `json:"margin"`
+	// Speed (m/s) and AngularSpeed (rad/s) of a speed zone; 0: that one is not limited.
+	Speed        float64 `json:"speed"`
+	AngularSpeed float64 `json:"angular_speed"`
+}
+
+// Circle by its centre and radius, m.
+type Circle struct {
+	Center [2]float64 `json:"center"`
+	Radius float64    `json:"radius"`
+}
+
+// FlatBox is a rectangle by its centre and edges, m, turned by yaw, rad.
+type FlatBox struct {
+	Center [2]float64 `json:"center"`
+	Size   [2]float64 `json:"size"`
+	Yaw    float64    `json:"yaw"`
 }
 
 // Tool is one row of the tool table.

@@ -28,6 +28,8 @@ type Actuator struct {
 	// Stop is how it is brought to rest whatever it does.
 	Stop  StopBinding `json:"stop"`
 	Limit Limits      `json:"limits"`
+	// JointLimits is a MoveIt joint_limits.yaml of an arm: package://, file:// or an absolute path.
+	JointLimits string `json:"joint_limits"`
 	// Pause lists the robot's own signals of a hold.
 	Pause []PauseSource `json:"pause"`
 	// Tip is an arm's last link; AllowedContacts are pairs of links that may touch; Fingers are links that may touch a held object.
@@ -122,6 +124,16 @@ type Limits struct {
 	Open       float64 `json:"open"`
 	Closed     float64 `json:"closed"`
 	RangeAngle float64 `json:"range_angle"`
+	// Lateral and Backward speed of a base, m/s; 0: it does not move sideways; backwards as fast as forwards.
+	Lateral  float64 `json:"lateral"`
+	Backward float64 `json:"backward"`
+	// Jerk of an arm's joints, rad/s3; TipSpeed (m/s) and TipTurn (rad/s) of its tip; 0: not limited.
+	Jerk     float64 `json:"jerk"`
+	TipSpeed float64 `json:"tip_speed"`
+	TipTurn  float64 `json:"tip_turn"`
+	// Force (N) and Torque (Nm) that may be asked for at an arm's tip; 0: none.
+	Force  float64 `json:"force"`
+	Torque float64 `json:"torque"`
 }
 
 // PauseSource is a topic whose newest message says that the robot itself holds.

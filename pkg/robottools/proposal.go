@@ -113,6 +113,19 @@ func setPoints(m *ros.Message, points []trajectory.Point) bool {
 	return true
 }
 
+func writeWrench(m *ros.Message, c validate.Command) bool {
+	n, ok := c.(validate.WrenchCommand)
+	if !ok {
+		return false
+	}
+	if m.Type.FieldIndex("wrench") >= 0 {
+		m = m.Msg("wrench")
+	}
+	setVec(m.Msg("force"), n.Wrench.Force)
+	setVec(m.Msg("torque"), n.Wrench.Torque)
+	return true
+}
+
 func writeGripper(m *ros.Message, c validate.Command) bool {
 	n, ok := c.(validate.GripperCommand)
 	if !ok {

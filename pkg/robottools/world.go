@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"agent_node/pkg/geometry"
+	"agent_node/pkg/geometry/collision"
 	"agent_node/pkg/geometry/grid"
 	"agent_node/pkg/geometry/limits"
 	"agent_node/pkg/geometry/spatial"
@@ -103,11 +104,23 @@ func makeZone(z Zone, kind zone.Kind, frame string) (*zone.Zone, error) {
 	if z.Frame != "" {
 		frame = z.Frame
 	}
-	shape, err := zone.Polygon(vectors(z.Polygon))
+	var shape zone.Shape
+	var err error
+	switch {
+	case z.Circle != nil:
+		shape, err = zone.Circle(r2.Vec{X: z.Circle.Center[0], Y: z.Circle.Center[1]}, z.Circle.Radius)
+	case z.Box != nil:
+		shape, err = zone.Box(r2.Vec{X: z.Box.Center[0], Y: z.Box.Center[1]}, r2.Vec{X: z.Box.Size[0], Y: z.Box.Size[1]}, z.Box.Yaw)
+	default:
+		shape, err = zone.Polygon(vectors(z.Polygon))
+	}
+	if err == nil && z.Heights != nil {
+		shape, err = shape.WithHeights(z.Heights[0], z.Heights[1])
+	}
 	if err != nil {
 		return nil, err
 	}
-	return zone.New(zone.Config{Name: z.Name, Kind: kind, Frame: frame, Shape: shape, Margin: z.Margin, MaxLinear: z.Speed})
+	return zone.New(zone.Config{Name: z.Name, Kind: kind, Frame: frame, Shape: shape, Margin: z.Margin, MaxLinear: z.Speed, MaxAngular: z.AngularSpeed})
 }
 
 func vectors(corners [][2]float64) []r2.Vec {
@@ -335,7 +348,7 @@ func (w *worldView) snapshotOf() *validate.World {
 	return &validate.World{
 		Now: int64(w.node.Clock().Now()), MaxAge: w.maxAge, Frame: w.profile.Frames.Map, Base: w.profile.Frames.Base, TF: w.buffer,
 		Workspace: w.keepIn, Zones: w.zones, Map: g, NeedMap: w.profile.World.Map.Topic != "",
-		Footprint: w.print, MapMargin: w.profile.World.Footprint.Margin,
+		Footprint: w.print, MapMargin: w.profile.World.Footprint.Margin, Height: w.profile.World.Footprint.Height,
 	}
 }
 
@@ -397,12 +410,41 @@ func (w *worldView) inFlight(a *baseActuator) func(guard.Sample) error {
 	}
 }
 
+// zoneBodies are the zones' shapes in the base's frame, for arms; toBase places the map's.
+func (w *worldView) zoneBodies(toBase spatial.Transform) ([]collision.Body, error) {
+	var out []collision.Body
+	for _, list := range [][]*zone.Zone{w.keepIn, w.zones} {
+		for _, z := range list {
+			bodies, err := validate.ZoneBodies(z)
+			if err != nil {
+				return nil, fmt.Errorf("zone %q: %w", z.Name(), err)
+			}
+			at := toBase
+			if z.Frame() != w.profile.Frames.Map && len(bodies) > 0 {
+				r, err := w.buffer.Latest(w.profile.Frames.Base, z.Frame(), int64(w.node.Clock().Now()), w.maxAge)
+				if err != nil {
+					return nil, fmt.Errorf("zone %q: %w: %w", z.Name(), errStaleTransform, err)
+				}
+				at = r.Transform
+			}
+			for _, b := range bodies {
+				b.Pose = at.Compose(b.Pose)
+				out = append(out, b)
+			}
+		}
+	}
+	return out, nil
+}
+
 // baseLimits are the profile's limits for the geometry layer.
 func baseLimits(l Limits) (*limits.Base, error) {
 	b := &limits.Base{
-		Forward: l.Linear, Backward: l.Linear, Angular: l.Angular,
+		Forward: l.Linear, Backward: l.Linear, Lateral: l.Lateral, Angular: l.Angular,
 		Decel: l.Deceleration, AngularDecel: l.AngularAcceleration,
 		MaxDistance: l.Range, MaxAngle: l.RangeAngle,
+	}
+	if l.Backward > 0 {
+		b.Backward = l.Backward
 	}
 	return b, b.Check()
 }

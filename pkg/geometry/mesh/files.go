@@ -36,6 +36,19 @@ func (f Files) Load(uri string) (*Mesh, error) {
 	return m, nil
 }
 
+// Read gives the content of a file that is named in the same way. Errors wrap ErrFile.
+func (f Files) Read(uri string) ([]byte, error) {
+	name, err := f.path(uri)
+	if err != nil {
+		return nil, err
+	}
+	data, err := read(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q: %w", ErrFile, uri, err)
+	}
+	return data, nil
+}
+
 func (f Files) path(uri string) (string, error) {
 	fail := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("%w: %q: %s", ErrFile, uri, fmt.Sprintf(format, args...))

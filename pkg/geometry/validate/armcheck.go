@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"agent_node/pkg/geometry"
@@ -242,8 +243,13 @@ func (a *Arm) contacts(motions []collision.Motion, curve *trajectory.Curve, into
 
 func contactFinding(c collision.Contact, index int, where string) geometry.Finding {
 	rule := geometry.RuleCollision
-	if c.Self {
+	switch {
+	case c.Self:
 		rule = geometry.RuleSelfCollision
+	case strings.HasPrefix(c.B, keepOutPrefix):
+		rule = geometry.RuleKeepOut
+	case strings.HasPrefix(c.B, workspacePrefix):
+		rule = geometry.RuleWorkspace
 	}
 	what := fmt.Sprintf("would be %.4f m apart, limit %.4f m", c.Distance, c.Margin)
 	if c.Distance <= 0 {

@@ -17,6 +17,12 @@ import (
 // anyHeight is how far below and above its frame a zone without heights reaches for an arm, m.
 const anyHeight = 100
 
+// Names of zones' bodies begin with these words; a contact with one is a finding of the zone's rule.
+const (
+	keepOutPrefix   = "keep-out zone "
+	workspacePrefix = "workspace "
+)
+
 // ZoneBodies are bodies, in the zone's frame, that an arm keeps away from just where it would break the zone, margin included: what a keep-out zone fills, and what is
 // outside of a keep-in zone. A keep-in zone that is not convex counts as its convex hull. A speed zone has none.
 func ZoneBodies(z *zone.Zone) ([]collision.Body, error) {
@@ -39,7 +45,7 @@ func filled(z *zone.Zone) ([]collision.Body, error) {
 	if len(parts) == 0 {
 		_, center, radius := shape.Outline()
 		return []collision.Body{{
-			Name: z.Name(), Shape: collision.Shape{Kind: collision.Cylinder, Radius: radius + margin, Length: hi - lo},
+			Name: keepOutPrefix + z.Name(), Shape: collision.Shape{Kind: collision.Cylinder, Radius: radius + margin, Length: hi - lo},
 			Pose: spatial.Transform{Translation: r3.Vec{X: center.X, Y: center.Y, Z: (lo + hi) / 2}, Rotation: quat.Number{Real: 1}},
 		}}, nil
 	}
@@ -55,7 +61,7 @@ func filled(z *zone.Zone) ([]collision.Body, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, collision.Body{Name: z.Name(), Shape: collision.Shape{Kind: collision.Polyhedron, Hull: h}, Pose: spatial.Identity()})
+		out = append(out, collision.Body{Name: keepOutPrefix + z.Name(), Shape: collision.Shape{Kind: collision.Polyhedron, Hull: h}, Pose: spatial.Identity()})
 	}
 	return out, nil
 }
@@ -89,7 +95,7 @@ func around(z *zone.Zone) []collision.Body {
 	add := func(at, outwards r3.Vec) {
 		// A half space is below its plane: its z axis points inwards.
 		out = append(out, collision.Body{
-			Name: z.Name(), Shape: collision.Shape{Kind: collision.HalfSpace},
+			Name: workspacePrefix + z.Name(), Shape: collision.Shape{Kind: collision.HalfSpace},
 			Pose: spatial.Transform{Translation: r3.Sub(at, r3.Scale(margin, outwards)), Rotation: upTo(r3.Scale(-1, outwards))},
 		})
 	}
