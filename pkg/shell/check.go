@@ -109,7 +109,7 @@ func (r *checked) readFile(host ros.Node) (*robottools.Profile, error) {
 
 // faultsOf takes joined errors apart.
 func faultsOf(err error) []fault {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // this very error, not one that it wraps
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []fault
 		for _, e := range joined.Unwrap() {
 			all = append(all, faultsOf(e)...)

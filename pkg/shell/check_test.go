@@ -153,7 +153,8 @@ func TestCheckNamesWhatDoesNotFit(t *testing.T) {
 		{"a name that is not there", nil, []string{"name: /battery_state", "name: /battery"}, "tool get_battery", "nobody publishes /battery", "there is /battery_state"},
 		{"an action's name", nil, []string{"name: /navigate_to_pose", "name: /go"}, "tool navigate_to", "nobody serves the action /go", "there is /navigate_to_pose"},
 		{
-			"another type", nil, []string{"topic: {name: /scan, type: sensor_msgs/msg/LaserScan", "topic: {name: /scan, type: sensor_msgs/msg/Range"},
+			"another type", nil,
+			[]string{"topic: {name: /scan, type: sensor_msgs/msg/LaserScan", "topic: {name: /scan, type: sensor_msgs/msg/Range"},
 			"tool get_clearance", "it is of type sensor_msgs/msg/LaserScan, the profile says sensor_msgs/msg/Range", "mend the type",
 		},
 		{"another type to drive by", []string{"-r", "/cmd_vel_stamped:=/drive"}, []string{"/cmd_vel", "/drive"}, "tool drive", "it is of type geometry_msgs/msg/TwistStamped, the profile says geometry_msgs/msg/Twist", "mend the type"},

@@ -64,6 +64,7 @@ func randomShape(rng *rand.Rand, kind collision.Kind, hulls []*collision.Hull) (
 		i := rng.IntN(len(hulls))
 		s.Hull = hulls[i]
 		params[0] = float64(i)
+	case collision.HalfSpace: // no peer draws one at random
 	}
 	return s, params
 }

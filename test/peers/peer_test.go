@@ -4,6 +4,7 @@ package peers
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -66,7 +67,7 @@ func open(t *testing.T) *peer {
 	if full() {
 		args = append([]string{"--all"}, args...)
 	}
-	cmd := exec.Command("../../tools/peers", args...)
+	cmd := exec.CommandContext(context.Background(), "../../tools/peers", args...) // it ends with its input
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	fatal(t, err)

@@ -86,6 +86,7 @@ func reach(s collision.Shape, t spatial.Transform, n r3.Vec) float64 {
 		return from + s.Radius*across + math.Abs(d.Z)*s.Length/2
 	case collision.Box:
 		return from + (math.Abs(d.X)*s.Size.X+math.Abs(d.Y)*s.Size.Y+math.Abs(d.Z)*s.Size.Z)/2
+	case collision.Polyhedron, collision.HalfSpace:
 	}
 	most := math.Inf(-1)
 	for _, c := range s.Hull.Corners() {
@@ -108,6 +109,7 @@ func outside(s collision.Shape, t spatial.Transform, p r3.Vec) float64 {
 		return math.Max(across-s.Radius, math.Abs(q.Z)-s.Length/2)
 	case collision.Box:
 		return math.Max(math.Max(math.Abs(q.X)-s.Size.X/2, math.Abs(q.Y)-s.Size.Y/2), math.Abs(q.Z)-s.Size.Z/2)
+	case collision.Polyhedron, collision.HalfSpace:
 	}
 	corners, most := s.Hull.Corners(), math.Inf(-1)
 	for _, f := range s.Hull.Faces() {

@@ -256,9 +256,7 @@ func TestARobotOfMeshesIsThatOfItsBoxes(t *testing.T) {
 		t.Fatal("there are no boxes")
 	}
 	unit := &mesh.Mesh{Vertices: boxHull(r3.Vec{X: 1, Y: 1, Z: 1}, r3.Vec{}).Hull.Corners()}
-	for _, f := range boxHull(r3.Vec{X: 1, Y: 1, Z: 1}, r3.Vec{}).Hull.Faces() {
-		unit.Triangles = append(unit.Triangles, f)
-	}
+	unit.Triangles = append(unit.Triangles, boxHull(r3.Vec{X: 1, Y: 1, Z: 1}, r3.Vec{}).Hull.Faces()...)
 	loaded := 0
 	meshes := must(NewRobot(must(urdf.Parse([]byte(text))), Config{Joints: simJoints, Mesh: func(name string) (*mesh.Mesh, error) {
 		if name != "package://r/unit.stl" {

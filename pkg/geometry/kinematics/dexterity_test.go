@@ -23,7 +23,7 @@ func must[T any](v T, err error) T {
 func offMiddle(c *kinematics.Chain, q []float64) (sum float64) {
 	for i, j := range c.Joints() {
 		if half := (j.Upper - j.Lower) / 2; !j.Continuous && half > 0 {
-			sum += math.Pow((q[i]-(j.Lower+j.Upper)/2)/half, 2)
+			sum += (q[i] - (j.Lower+j.Upper)/2) / half * ((q[i] - (j.Lower+j.Upper)/2) / half)
 		}
 	}
 	return sum

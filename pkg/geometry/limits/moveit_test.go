@@ -39,7 +39,8 @@ joint_limits:
 
 func arm() []limits.Joint {
 	return []limits.Joint{
-		{Name: "pan", Lower: -3, Upper: 3, Velocity: 2, Effort: 10}, {Name: "lift", Lower: -2, Upper: 2, Velocity: 2},
+		{Name: "pan", Lower: -3, Upper: 3, Velocity: 2, Effort: 10},
+		{Name: "lift", Lower: -2, Upper: 2, Velocity: 2},
 		{Name: "roll", Lower: math.Inf(-1), Upper: math.Inf(1), Continuous: true, Velocity: 1},
 	}
 }

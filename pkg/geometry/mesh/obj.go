@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/spatial/r3"
-
 	"agent_node/pkg/geometry/spatial"
 )
 
@@ -37,7 +35,7 @@ func ParseOBJ(data []byte) (*Mesh, error) {
 			if !ok {
 				return nil, onLine(line, ErrNumber, "v %q: must be three numbers of at most %g", clip(strings.Join(f[1:], " ")), float64(spatial.MaxExtent))
 			}
-			if points = append(points, b.vertex(r3.Vec(p))); len(points) > MaxVertices {
+			if points = append(points, b.vertex(p)); len(points) > MaxVertices {
 				return nil, onLine(line, ErrTooLarge, "more than %d vertices", MaxVertices)
 			}
 		case "f":

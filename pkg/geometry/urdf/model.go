@@ -81,7 +81,9 @@ type Joint struct {
 }
 
 // Moves reports whether the joint has a position that is a number.
-func (j *Joint) Moves() bool { return j.Type == Revolute || j.Type == Continuous || j.Type == Prismatic }
+func (j *Joint) Moves() bool {
+	return j.Type == Revolute || j.Type == Continuous || j.Type == Prismatic
+}
 
 // Loose reports whether the joint is floating or planar.
 func (j *Joint) Loose() bool { return j.Type == Floating || j.Type == Planar }

@@ -60,7 +60,7 @@ func Decode(r Raw) (img image.Image, note string, err error) {
 	if a, ok := aliases[name]; ok {
 		name = a
 	}
-	size := 0
+	var size int
 	l, colored := layouts[name]
 	switch {
 	case colored:

@@ -105,15 +105,15 @@ type Gripper struct {
 	Revolute     bool
 }
 
-// HasPoses: an arm has named poses.
+// HasPoses reports whether an arm has named poses.
 func (d *Draft) HasPoses() bool {
 	return slices.ContainsFunc(d.Arms, func(a *Arm) bool { return len(a.Poses) > 0 })
 }
 
-// Moves: there is something that moves.
+// Moves reports whether there is something that moves.
 func (d *Draft) Moves() bool { return d.Mobile != nil || len(d.Arms)+len(d.Grippers) > 0 }
 
-// Empty: nothing was found that a tool could be made of.
+// Empty reports whether nothing was found that a tool could be made of.
 func (d *Draft) Empty() bool {
 	return !d.Moves() && len(d.Batteries)+len(d.Scans)+len(d.Cameras)+len(d.Objects) == 0
 }
