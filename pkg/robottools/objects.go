@@ -102,18 +102,27 @@ func (o *objectMemory) locate(frame string, r reading, d *ros.Message) (sighting
 	}, nil
 }
 
-// scope is what expressions see as objects: name -> {seen, place, x, y, z, yaw, age_s, refused}.
+// flicker is how much older than the newest picture a sighting may be and still count as in view: detectors miss one now and then.
+const flicker = 250 * time.Millisecond
+
+// scope is what expressions see as objects: name -> {seen, in_view, place, held, x, y, z, yaw, age_s, width_m, height_m, refused}.
 func (o *objectMemory) scope(now ros.Time) map[string]any {
+	var picture ros.Time
+	if o.source != nil {
+		newest, _ := o.source.get()
+		picture = newest.stamp
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := make(map[string]any, len(o.profile.Objects))
 	for name, record := range o.profile.Objects {
-		e := map[string]any{"seen": false, "place": record.Place, "held": name == o.grip.object}
+		e := map[string]any{"seen": false, "in_view": false, "place": record.Place, "held": name == o.grip.object}
 		if why, bad := o.refused[name]; bad {
 			e["refused"] = why
 		}
 		if s, ok := o.seen[name]; ok {
 			e["seen"] = true
+			e["in_view"] = picture.Sub(s.stamp) <= flicker
 			e["x"], e["y"], e["z"] = round(s.pose.Position.X, 4), round(s.pose.Position.Y, 4), round(s.pose.Position.Z, 4)
 			e["yaw"] = round(spatial.Yaw(s.pose.Orientation), 4)
 			e["age_s"] = round(now.Sub(s.stamp).Seconds(), 2)

@@ -35,6 +35,7 @@ func TestPicksAndPlacesAreForeseen(t *testing.T) {
 		table, kitchen = `navigate_to {"place":"table"}`, `navigate_to {"place":"kitchen"}`
 		red, blue      = `pick {"object":"red cube"}`, `pick {"object":"blue cube"}`
 		down           = `place {"place":"kitchen"}`
+		dock, shelve   = `navigate_to {"place":"dock"}`, `place {"place":"dock"}`
 		out, carry     = `move_arm {"joints":[0.5,-1.5,2.3,-2.4,-1.5708,0]}`, `move_arm {"named":"carry"}`
 	)
 	for name, c := range map[string]imagined{
@@ -55,6 +56,8 @@ func TestPicksAndPlacesAreForeseen(t *testing.T) {
 		"closing on nothing holds nothing":    {[]string{`gripper {"open":false}`, kitchen, down}, "precondition_failed: place: nothing is held"},
 		"closed fingers open for a pick":      {[]string{`gripper {"open":false}`, table, red}, ""},
 		"all objects on one surface":          {[]string{table, red, kitchen, down, table, blue, kitchen, down, `navigate_to {"place":"office"}`, `pick {"object":"green ball"}`, kitchen, down}, ""},
+		"on a small shelf":                    {[]string{table, red, dock, shelve, red, kitchen, down}, ""},
+		"no room on a small shelf":            {[]string{table, red, dock, shelve, table, blue, dock, shelve}, "precondition_failed: place: no spot is free there"},
 		"into what stands there":              {[]string{table, `move_arm {"pose":{"frame":"map","x":2.9,"y":-1.6,"z":0.2}}`}, "collision: "},
 		"a pose nobody reaches":               {[]string{`move_arm {"pose":{"x":3,"y":0,"z":0.5}}`}, "reachability: "},
 		"a joint beyond its limit":            {[]string{`move_arm {"joints":[9,-1.5,2.3,-2.4,-1.5708,0]}`}, "position limit: "},

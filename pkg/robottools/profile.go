@@ -91,8 +91,9 @@ type Body struct {
 type Detections struct {
 	Topic string `json:"topic"`
 	Type  string `json:"type"`
-	// Range (m) and Angle (rad, the whole opening, about straight ahead of the base) are how far the camera surely sees; for
-	// predictions. Range 0: everywhere.
+	// Frame of the camera, along whose x axis it looks; Range (m) and Angle (rad, the whole opening) are how far it surely sees. All
+	// for predictions. Without a range it is taken to see everything; without a frame it looks along the base's.
+	Frame string  `json:"frame"`
 	Range float64 `json:"range"`
 	Angle float64 `json:"angle"`
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 
+	"gonum.org/v1/gonum/spatial/r3"
+
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/harness/tool"
@@ -165,14 +167,15 @@ func (v view) amendObjects(known map[string]any) {
 		}
 		e["held"] = holds && name == held
 		if e["held"] == true {
-			e["place"], e["seen"], e["age_s"] = "", true, 0.0
+			e["place"], e["seen"], e["in_view"], e["age_s"] = "", true, true, 0.0
 			if tip, ok := v.r.tipIn(v); ok {
 				e["x"], e["y"], e["z"] = round(tip.Translation.X, 4), round(tip.Translation.Y, 4), round(tip.Translation.Z, 4)
 			}
 			continue
 		}
 		if at, ok := v.whereabouts(name, e); ok {
-			v.look(e, at)
+			_, put := v.at.objects[name]
+			v.look(e, at, put)
 		}
 	}
 }
@@ -195,12 +198,15 @@ func (v view) whereabouts(name string, e map[string]any) (spot, bool) {
 // outOfSight is the age of what is not seen from where the robot would be, s.
 const outOfSight = 3600.0
 
-// look puts a known spot into an object's entry: in sight, or not.
-func (v view) look(e map[string]any, at spot) {
+// look puts a known spot into an object's entry: in sight, or not. Where the robot put it itself, it knows without seeing.
+func (v view) look(e map[string]any, at spot, put bool) {
+	if put {
+		e["seen"] = true
+	}
 	e["x"], e["y"], e["z"], e["place"] = round(at.x, 4), round(at.y, 4), round(at.z, 4), at.place
-	e["age_s"] = outOfSight
+	e["in_view"], e["age_s"] = false, outOfSight
 	if v.sees(at.x, at.y) {
-		e["seen"], e["age_s"] = true, 0.0
+		e["seen"], e["in_view"], e["age_s"] = true, true, 0.0
 	}
 }
 
@@ -211,8 +217,16 @@ func (v view) sees(x, y float64) bool {
 	if d.Range == 0 {
 		return true
 	}
-	dx, dy := x-v.at.base.X, y-v.at.base.Y
-	return math.Hypot(dx, dy) <= d.Range && math.Abs(AngleDiff(math.Atan2(dy, dx), v.at.base.Yaw)) <= d.Angle/2
+	eye := planarPose(v.at.base).Transform()
+	if d.Frame != "" {
+		mount, err := v.r.world.at(v.r.profile.Frames.Base, d.Frame, v.r.node.Clock().Now())
+		if err != nil {
+			return false
+		}
+		eye = eye.Compose(mount)
+	}
+	at := eye.Inverse().Apply(r3.Vec{X: x, Y: y, Z: eye.Translation.Z})
+	return math.Hypot(at.X, at.Y) <= d.Range && math.Abs(math.Atan2(at.Y, at.X)) <= d.Angle/2
 }
 
 // tipIn is where the arm's tip would be, in the map frame.

@@ -16,8 +16,7 @@ import (
 	"testing/synctest"
 
 	"agent_node/pkg/ros"
-	"agent_node/sim/physics"
-	"agent_node/sim/world"
+	"agent_node/test/house"
 )
 
 //go:embed testdata/tasks.jsonl
@@ -71,15 +70,24 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// open is a house in the default world; battery is the charge in percent, 0 for the world's.
+func open(t *testing.T, battery float64) *house.House {
+	o := house.Options{Seed: 11}
+	if battery > 0 {
+		o.Robot = map[string]any{"sim.charge": battery}
+	}
+	return house.Open(t, o)
+}
+
 // long cases drive for a minute or more; in virtual time that is some seconds each.
 func long(id string) bool {
 	return slices.Contains([]string{"dec-034", "dec-043", "dec-055", "dec-064", "dec-067", "dec-070"}, id)
 }
 
-func (c task) judge(t *testing.T, h *house, wording string) {
-	before := facts(h)
-	r := h.run(wording)
-	after := facts(h)
+func (c task) judge(t *testing.T, h *house.House, wording string) {
+	before := h.Now()
+	r := h.Run(wording)
+	after := h.Now()
 	outcome, reason := r.Int("outcome"), r.Str("reason_code")
 	steps := r.Msgs("completed_steps")
 	t.Logf("%q: %d %s: %s", wording, outcome, reason, r.Str("answer"))
@@ -107,8 +115,8 @@ func (c task) judge(t *testing.T, h *house, wording string) {
 		case r.Str("answer") == "":
 			t.Error("no words")
 		}
-		if !before.still(after) {
-			t.Errorf("moved from %+v to %+v", before.pose, after.pose)
+		if !before.Still(after) {
+			t.Errorf("moved from %+v to %+v", before.Pose, after.Pose)
 		}
 		return
 	}
@@ -122,66 +130,28 @@ func (c task) judge(t *testing.T, h *house, wording string) {
 	}
 	for _, f := range c.FinalTruth {
 		for word, value := range f {
-			if why := h.holds(word, value, f, before, after, r); why != "" {
+			if why := holds(h, word, value, f, before, after, r); why != "" {
 				t.Errorf("%s %s: %s", word, value, why)
 			}
 		}
 	}
 }
 
-// situation is what the truth says at one moment.
-type situation struct {
-	pose    world.Pose
-	charge  float64
-	driven  float64
-	truth   physics.Truth
-	objects map[string]physics.ObjectState
-}
-
-func facts(h *house) situation {
-	tr := h.bot.Truth()
-	s := situation{pose: tr.Pose, charge: tr.Charge, driven: tr.Driven, truth: tr, objects: map[string]physics.ObjectState{}}
-	for _, o := range h.bot.Objects() {
-		s.objects[o.Name] = o
-	}
-	return s
-}
-
-func (s situation) still(u situation) bool {
-	return math.Hypot(s.pose.X-u.pose.X, s.pose.Y-u.pose.Y) < 0.05 && math.Abs(wrap(s.pose.Yaw-u.pose.Yaw)) < 0.1
-}
-
-func wrap(a float64) float64 { return math.Remainder(a, 2*math.Pi) }
-
-// placeOf is the place whose furniture an object lies on.
-func (s situation) placeOf(object string) string {
-	o, ok := s.objects[object]
-	if !ok {
-		return ""
-	}
-	for _, p := range world.Default().Places {
-		if p.Surface.Box.Contains(o.X, o.Y) {
-			return p.Name
-		}
-	}
-	return ""
-}
-
 // fact of a branch, at the start.
-func (s situation) fact(name string) bool {
+func fact(s house.Situation, name string) bool {
 	switch f := strings.Split(name, ":"); {
 	case name == "battery_percent < 20":
-		return s.charge < 20
+		return s.Charge < 20
 	case f[0] == "object_at":
-		return s.placeOf(f[1]) == f[2]
+		return s.PlaceOf(f[1]) == f[2]
 	case f[0] == "holding":
-		return s.truth.Held == f[1]
+		return s.Held == f[1]
 	}
 	return false
 }
 
 // follow finds an expected call, or what it stands for, among the steps and returns what comes behind it.
-func (c task) follow(t *testing.T, raw json.RawMessage, steps []*ros.Message, before situation) []*ros.Message {
+func (c task) follow(t *testing.T, raw json.RawMessage, steps []*ros.Message, before house.Situation) []*ros.Message {
 	var e struct {
 		wanted
 		AnyOf     [][]json.RawMessage `json:"any_of"`
@@ -200,7 +170,7 @@ func (c task) follow(t *testing.T, raw json.RawMessage, steps []*ros.Message, be
 	switch {
 	case e.Branch != nil:
 		arm := e.Branch.Else
-		if before.fact(e.Branch.If) {
+		if fact(before, e.Branch.If) {
 			arm = e.Branch.Then
 		}
 		for _, x := range arm {

@@ -13,10 +13,11 @@ import (
 
 	"agent_node/pkg/ros"
 	"agent_node/sim/world"
+	"agent_node/test/house"
 )
 
 // holds judges one word of a final truth; "" where it holds.
-func (h *house) holds(word string, value json.RawMessage, all map[string]json.RawMessage, before, after situation, r *ros.Message) string {
+func holds(h *house.House, word string, value json.RawMessage, all map[string]json.RawMessage, before, after house.Situation, r *ros.Message) string {
 	var text string
 	var list []string
 	var near struct {
@@ -35,44 +36,44 @@ func (h *house) holds(word string, value json.RawMessage, all map[string]json.Ra
 		}
 		return fmt.Sprintf(format, args...)
 	}
-	along := (after.pose.X-before.pose.X)*math.Cos(before.pose.Yaw) + (after.pose.Y-before.pose.Y)*math.Sin(before.pose.Yaw)
+	along := (after.Pose.X-before.Pose.X)*math.Cos(before.Pose.Yaw) + (after.Pose.Y-before.Pose.Y)*math.Sin(before.Pose.Yaw)
 	switch word {
 	case "robot_at":
-		return say(at(after.pose, text, 0.25), "the robot is at %+v", after.pose)
+		return say(house.At(after.Pose, text, 0.25), "the robot is at %+v", after.Pose)
 	case "robot_unmoved":
-		return say(before.still(after), "it moved to %+v", after.pose)
+		return say(before.Still(after), "it moved to %+v", after.Pose)
 	case "moved_m":
 		return say(math.Abs(along-near.Approx) <= near.Tol, "it moved %.3f m", along)
 	case "yaw_changed_rad":
-		turned := wrap(after.pose.Yaw - before.pose.Yaw - near.Approx)
+		turned := house.Wrap(after.Pose.Yaw - before.Pose.Yaw - near.Approx)
 		return say(math.Abs(turned) <= near.Tol, "it is %.3f rad off", turned)
 	case "path_length_m":
-		return say(math.Abs(after.driven-before.driven-near.Approx) <= near.Tol, "it drove %.2f m", after.driven-before.driven)
+		return say(math.Abs(after.Driven-before.Driven-near.Approx) <= near.Tol, "it drove %.2f m", after.Driven-before.Driven)
 	case "returned_to_start":
-		d, a := math.Hypot(after.pose.X-before.pose.X, after.pose.Y-before.pose.Y), math.Abs(wrap(after.pose.Yaw-before.pose.Yaw))
+		d, a := math.Hypot(after.Pose.X-before.Pose.X, after.Pose.Y-before.Pose.Y), math.Abs(house.Wrap(after.Pose.Yaw-before.Pose.Yaw))
 		return say(d <= near.TolM && a <= near.TolRad, "it is %.3f m and %.3f rad from its start", d, a)
 	case "visited_in_order":
-		return h.visited(list)
+		return visited(h, list)
 	case "gripper":
-		closed := after.truth.Width < 0.01
-		return say(closed == (text == "closed"), "its opening is %.3f m", after.truth.Width)
+		closed := after.Width < 0.01
+		return say(closed == (text == "closed"), "its opening is %.3f m", after.Width)
 	case "holding":
-		return say(after.truth.Held == text, "it holds %q", after.truth.Held)
+		return say(after.Held == text, "it holds %q", after.Held)
 	case "object_at":
-		return say(after.placeOf(list[0]) == list[1], "%s is at %q: %+v", list[0], after.placeOf(list[0]), after.objects[list[0]])
+		return say(after.PlaceOf(list[0]) == list[1], "%s is at %q: %+v", list[0], after.PlaceOf(list[0]), after.Objects[list[0]])
 	case "object_unmoved":
-		a, b := before.objects[text], after.objects[text]
+		a, b := before.Objects[text], after.Objects[text]
 		return say(math.Hypot(a.X-b.X, a.Y-b.Y) < 0.02, "it moved to %+v", b)
 	case "none_at":
-		for name := range after.objects {
-			if after.placeOf(name) == text {
+		for name := range after.Objects {
+			if after.PlaceOf(name) == text {
 				return name + " is there"
 			}
 		}
 	case "all_start_at":
-		for name := range before.objects {
-			if before.placeOf(name) == list[0] && after.placeOf(name) != list[1] {
-				return fmt.Sprintf("%s is at %q", name, after.placeOf(name))
+		for name := range before.Objects {
+			if before.PlaceOf(name) == list[0] && after.PlaceOf(name) != list[1] {
+				return fmt.Sprintf("%s is at %q", name, after.PlaceOf(name))
 			}
 		}
 	case "answer_contains":
@@ -92,25 +93,25 @@ func (h *house) holds(word string, value json.RawMessage, all map[string]json.Ra
 			return err.Error()
 		}
 		arm := b.Else
-		if before.fact(b.If) {
+		if fact(before, b.If) {
 			arm = b.Then
 		}
 		for _, f := range arm {
 			for w, v := range f {
-				if why := h.holds(w, v, f, before, after, r); why != "" {
+				if why := holds(h, w, v, f, before, after, r); why != "" {
 					return w + ": " + why
 				}
 			}
 		}
 	case "joints_near":
-		for i, q := range after.truth.Arm {
+		for i, q := range after.Arm {
 			if math.Abs(q) > 0.03 {
 				return fmt.Sprintf("joint %d is at %.3f rad", i+1, q)
 			}
 		}
 	case "tol_rad", "params_unchanged":
 	case "never_in_keep_out":
-		for _, p := range h.path {
+		for _, p := range h.Path {
 			if world.Default().ZoneDistance(p.Pose.X, p.Pose.Y) == 0 {
 				return "it was in the zone"
 			}
@@ -122,20 +123,11 @@ func (h *house) holds(word string, value json.RawMessage, all map[string]json.Ra
 	return ""
 }
 
-func at(p world.Pose, place string, tolerance float64) bool {
-	for _, x := range world.Default().Places {
-		if x.Name == place {
-			return math.Hypot(p.X-x.Pose.X, p.Y-x.Pose.Y) <= tolerance
-		}
-	}
-	return false
-}
-
 // visited: the path came to each place in its turn.
-func (h *house) visited(places []string) string {
+func visited(h *house.House, places []string) string {
 	n := 0
-	for _, p := range h.path {
-		if n < len(places) && at(p.Pose, places[n], 0.25) {
+	for _, p := range h.Path {
+		if n < len(places) && house.At(p.Pose, places[n], 0.25) {
 			n++
 		}
 	}
@@ -148,7 +140,7 @@ func (h *house) visited(places []string) string {
 var numberInText = regexp.MustCompile(`-?\d+(\.\d+)?`)
 
 // answers: the answer agrees with the truth.
-func answers(fact, answer string, s situation) string {
+func answers(fact, answer string, s house.Situation) string {
 	var numbers []float64
 	for _, x := range numberInText.FindAllString(answer, -1) {
 		f, err := strconv.ParseFloat(x, 64)
@@ -161,17 +153,17 @@ func answers(fact, answer string, s situation) string {
 	}
 	what, place, _ := strings.Cut(fact, ":")
 	switch {
-	case what == "battery_percent" && !near(s.charge, 1):
-		return fmt.Sprintf("%q, the charge is %.1f", answer, s.charge)
-	case what == "pose" && !(near(s.pose.X, 0.1) && near(s.pose.Y, 0.1)):
-		return fmt.Sprintf("%q, the pose is %+v", answer, s.pose)
+	case what == "battery_percent" && !near(s.Charge, 1):
+		return fmt.Sprintf("%q, the charge is %.1f", answer, s.Charge)
+	case what == "pose" && !(near(s.Pose.X, 0.1) && near(s.Pose.Y, 0.1)):
+		return fmt.Sprintf("%q, the pose is %+v", answer, s.Pose)
 	case what == "objects_at":
-		for name := range s.objects {
-			if strings.Contains(answer, name) != (s.placeOf(name) == place) {
-				return fmt.Sprintf("%q, %s is at %q", answer, name, s.placeOf(name))
+		for name := range s.Objects {
+			if strings.Contains(answer, name) != (s.PlaceOf(name) == place) {
+				return fmt.Sprintf("%q, %s is at %q", answer, name, s.PlaceOf(name))
 			}
 		}
-	case what == "holding" && s.truth.Held == "" && !strings.Contains(answer, "nothing"):
+	case what == "holding" && s.Held == "" && !strings.Contains(answer, "nothing"):
 		return fmt.Sprintf("%q, nothing is held", answer)
 	}
 	return ""

@@ -8,14 +8,20 @@ import (
 
 // found is what list_objects said of one object.
 type found struct {
-	Place string  `json:"place"`
-	Seen  bool    `json:"seen"`
-	Held  bool    `json:"held"`
-	AgeS  float64 `json:"age_s"`
+	Place  string  `json:"place"`
+	Seen   bool    `json:"seen"`
+	Held   bool    `json:"held"`
+	InView *bool   `json:"in_view"`
+	AgeS   float64 `json:"age_s"`
 }
 
-// inView: it was seen just now.
-func (f found) inView() bool { return f.Seen && f.AgeS <= freshSight }
+// inView: it is seen now, by the robot's word or, where it does not say so, by the age of its sighting.
+func (f found) inView() bool {
+	if f.InView != nil {
+		return *f.InView
+	}
+	return f.Seen && f.AgeS <= freshSight
+}
 
 // freshSight is how old a sighting may be and still tell what is there now, s.
 const freshSight = 2.0

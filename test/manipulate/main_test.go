@@ -1,0 +1,25 @@
+//go:build !race
+
+package manipulate
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	"agent_node/test/house"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// proof: the full size is wanted.
+func proof() bool { return os.Getenv("PROOF") != "" }
+
+// in runs a test in a house of its own, in virtual time, beside others.
+func in(t *testing.T, o house.Options, f func(t *testing.T, h *house.House)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { f(t, house.Open(t, o)) })
+}
