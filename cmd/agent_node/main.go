@@ -111,6 +111,7 @@ type runCmd struct {
 	Task       string        `arg:"" help:"The task in plain language."`
 	Sim        bool          `help:"No ROS at all: the built-in robot and the node in this process."`
 	Seed       uint64        `help:"Seed of the built-in robot (with --sim)."`
+	Param      []string      `short:"p" sep:"none" placeholder:"NAME=VALUE" help:"A parameter of the built-in robot, such as start.random=true, objects.random=true or fault.gripper_slip=true (with --sim). May be repeated."`
 	Rate       float64       `default:"1" help:"Simulated seconds per real one (with --sim)."`
 	Record     string        `type:"path" help:"Write the truth of the run to this file (with --sim)."`
 	Criterion  []string      `sep:"none" help:"A criterion that must hold, such as 'at_place(kitchen)'. May be repeated."`
@@ -131,6 +132,10 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		if errors.Is(err, context.Canceled) && e.ctx.Err() != nil {
 			return exit(shell.ExitInterrupted)
+		}
+		if code == shell.ExitUsage {
+			fmt.Fprintln(os.Stderr, "agent_node:", err)
+			return exit(code)
 		}
 		return err
 	}

@@ -140,5 +140,5 @@ func (c *runCmd) send(e *env, t shell.Task) (int, error) {
 		defer f.Close()
 		record = f
 	}
-	return shell.RunSim(e.ctx, shell.Sim{Args: a, Seed: c.Seed, Rate: c.Rate, Record: record, Logger: log}, t, e.out)
+	return shell.RunSim(e.ctx, shell.Sim{Args: a, Robot: c.Param, Seed: c.Seed, Rate: c.Rate, Record: record, Logger: log}, t, e.out)
 }

@@ -16,6 +16,7 @@ type planCmd struct {
 	Task       string        `arg:"" help:"The task in plain language."`
 	Sim        bool          `help:"No ROS at all: the built-in robot and the node in this process."`
 	Seed       uint64        `help:"Seed of the built-in robot (with --sim)."`
+	Param      []string      `short:"p" sep:"none" placeholder:"NAME=VALUE" help:"A parameter of the built-in robot, such as start.random=true, objects.random=true or fault.gripper_slip=true (with --sim). May be repeated."`
 	Context    string        `help:"What else the planner should know; data, without authority."`
 	MaxSteps   uint32        `help:"At most so many steps. Default: the node's limit."`
 	Action     string        `default:"/agent_node/decompose" help:"The node's action (without --sim)."`
@@ -31,6 +32,10 @@ func (c *planCmd) Run(e *env) error {
 		if errors.Is(err, context.Canceled) && e.ctx.Err() != nil {
 			return exit(shell.ExitInterrupted)
 		}
+		if code == shell.ExitUsage {
+			fmt.Fprintln(os.Stderr, "agent_node:", err)
+			return exit(code)
+		}
 		return err
 	}
 	return exit(code)
@@ -44,7 +49,7 @@ func (c *planCmd) ask(e *env, t shell.PlanTask) (int, error) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	if c.Sim {
-		return shell.PlanSim(e.ctx, shell.Sim{Args: a, Seed: c.Seed, Rate: 1, Logger: log}, t, e.out)
+		return shell.PlanSim(e.ctx, shell.Sim{Args: a, Robot: c.Param, Seed: c.Seed, Rate: 1, Logger: log}, t, e.out)
 	}
 	host, closeHost, err := openHost(fmt.Sprintf("agent_node_plan_%d", os.Getpid()), a, log)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +16,7 @@ import (
 
 // lockstep runs a task with robot and node in a bubble whose time passes only when all of them wait: nothing depends on how fast
 // the machine is. It returns the exit code, what was printed and the record of the truth.
-func lockstep(t *testing.T, seed uint64, rate float64, task string) (code int, out, record string) {
+func lockstep(t *testing.T, seed uint64, rate float64, task string, robot ...string) (code int, out, record string) {
 	t.Helper()
 	traces := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +26,7 @@ func lockstep(t *testing.T, seed uint64, rate float64, task string) (code int, o
 		}
 		var printed, truth bytes.Buffer
 		code, err = shell.RunSim(context.Background(),
-			shell.Sim{Args: a, Seed: seed, Rate: rate, Record: &truth, Logger: slog.New(slog.DiscardHandler)},
+			shell.Sim{Args: a, Robot: robot, Seed: seed, Rate: rate, Record: &truth, Logger: slog.New(slog.DiscardHandler)},
 			shell.Task{Task: task, WaitServer: 10 * time.Second, JSON: true}, &printed)
 		if err != nil {
 			t.Error(err)
@@ -34,17 +36,47 @@ func lockstep(t *testing.T, seed uint64, rate float64, task string) (code int, o
 	return code, out, record
 }
 
-func TestTheSameSeedRunsTheSameTask(t *testing.T) {
-	const task = "go to the kitchen"
-	code, out, first := lockstep(t, 3, 1, task)
+// TestTheSameSeedRunsTheSameErrand, to the last bit, from a start that the seed says; another seed gives another run.
+func TestTheSameSeedRunsTheSameErrand(t *testing.T) {
+	const task = "take the red cube to the kitchen"
+	random := []string{"start.random=true", "objects.random:=true"}
+	code, out, first := lockstep(t, 9, 1, task, random...)
 	if code != shell.ExitDone || len(first) == 0 {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
-	if _, _, again := lockstep(t, 3, 1, task); again != first {
-		t.Error("the same seed gives another run")
+	again := 1
+	if os.Getenv("PROOF") != "" {
+		again = 20
 	}
-	if _, _, other := lockstep(t, 4, 1, task); other == first {
+	for range again {
+		if _, _, record := lockstep(t, 9, 1, task, random...); record != first {
+			t.Fatal("the same seed gives another run")
+		}
+	}
+	if _, _, other := lockstep(t, 4, 1, task, random...); other == first {
 		t.Error("another seed gives the same run")
+	}
+}
+
+func TestParametersOfTheRobotAreItsOwn(t *testing.T) {
+	for given, says := range map[string]string{
+		"start.rndom=true": "start.rndom", "start.x": "name=value is wanted", "=1": "name=value is wanted", "start.x=wall": "start.x", "start.x=0": "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			a, err := args.Parse([]string{"--ros-args", "-p", "trace.dir:=" + t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = shell.RunSim(context.Background(), shell.Sim{Args: a, Robot: []string{given}, Logger: slog.New(slog.DiscardHandler)},
+				shell.Task{Task: "where are you?", WaitServer: 10 * time.Second, JSON: true}, &out)
+			if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+				t.Errorf("%q: %v; wanted %q", given, err, says)
+			}
+			if says == "" && !strings.Contains(out.String(), "x 0 m") {
+				t.Errorf("it does not stand where it was put: %s", out.String())
+			}
+		})
 	}
 }
 

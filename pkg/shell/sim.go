@@ -3,8 +3,10 @@ package shell
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"agent_node/pkg/node"
@@ -18,6 +20,7 @@ import (
 // Sim says how run --sim sets its world up.
 type Sim struct {
 	Args   *args.Args // parameters and remaps of the node
+	Robot  []string   // parameters of the built-in robot, "name=value" or "name:=value" each
 	Seed   uint64
 	Rate   float64 // simulated seconds per real one
 	Record io.Writer
@@ -49,13 +52,20 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 	defer func() { err = errors.Join(err, bus.Close()) }()
 	simulated := s.Rate != 1 && s.Rate != 0
 
-	body, err := bus.NewNode("sim_robot", mem.Options{Logger: s.Logger})
+	given, err := robotArgs(s.Robot)
+	if err != nil {
+		return ExitUsage, err
+	}
+	body, err := bus.NewNode("sim_robot", mem.Options{Args: given, Logger: s.Logger})
 	if err != nil {
 		return ExitFailed, err
 	}
 	bot, err := robot.New(body, robot.Options{Seed: s.Seed, Rate: s.Rate, Clock: simulated, Record: s.Record})
 	if err != nil {
 		return ExitFailed, err
+	}
+	if unknown := bot.UnknownParameters(); len(unknown) > 0 {
+		return ExitUsage, errors.Join(fmt.Errorf("the robot has no parameter %s", strings.Join(unknown, ", ")), bot.Close())
 	}
 	robotCtx, stopRobot := context.WithCancel(context.Background())
 	robotDone := make(chan error, 1)
@@ -65,11 +75,11 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 		err = errors.Join(err, <-robotDone)
 	}()
 
-	given := s.Args
+	ours := s.Args
 	if simulated {
-		given = withSimTime(s.Args)
+		ours = withSimTime(s.Args)
 	}
-	host, err := bus.NewNode("agent_node", mem.Options{Args: given, Logger: s.Logger})
+	host, err := bus.NewNode("agent_node", mem.Options{Args: ours, Logger: s.Logger})
 	if err != nil {
 		return ExitFailed, err
 	}
@@ -98,6 +108,20 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 		name = "/" + host.Name()
 	}
 	return ask(person, name)
+}
+
+// robotArgs are the robot's parameters as a command line would give them: each value is YAML.
+func robotArgs(list []string) (*args.Args, error) {
+	argv := []string{"--ros-args"}
+	for _, p := range list {
+		name, value, ok := strings.Cut(p, "=")
+		name = strings.TrimSuffix(name, ":")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("robot parameter %q: name=value is wanted, such as fault.gripper_slip=true", p)
+		}
+		argv = append(argv, "-p", name+":="+value)
+	}
+	return args.Parse(argv)
 }
 
 // withSimTime are the arguments with use_sim_time on: the node's own parameter decides.

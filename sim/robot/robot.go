@@ -174,6 +174,9 @@ func (r *Robot) SetParameter(name string, value any) error {
 // Elapsed is the simulated time that has passed.
 func (r *Robot) Elapsed() time.Duration { return time.Duration(r.elapsed.Load()) }
 
+// UnknownParameters are the names of parameters that were given from outside and are none of the robot's.
+func (r *Robot) UnknownParameters() []string { return r.params.server.UnusedOverrides() }
+
 // World is the robot's world. It must not be changed.
 func (r *Robot) World() *world.World { return r.world }
 
