@@ -23,7 +23,8 @@ const (
 // verdict of one final answer.
 type verdict struct {
 	passed bool
-	words  string  // for the model: what failed
+	words  string  // for the model: what failed, and what it may do now
+	failed string  // for a person: what failed
 	end    *ending // nil: the model goes on
 }
 
@@ -140,7 +141,7 @@ func (s *session) judge(answer string, evidence []string) {
 	what := strings.Join(failed, "; ")
 	s.rounds++
 	s.refused = true
-	v.words = "Not accepted: " + what
+	v.failed, v.words = what, "Not accepted: "+what
 	if s.rounds <= s.h.cfg.AcceptanceRounds {
 		v.words += ". Go on with the task, or end with what can be shown to be true."
 		return

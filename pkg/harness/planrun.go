@@ -112,7 +112,7 @@ func (s *session) planDone(p workflow.Plan) *ending {
 	if v.end != nil {
 		return v.end
 	}
-	return endOf(ReasonUnverified, "the plan was executed, but: %s", v.words)
+	return endOf(ReasonUnverified, "the plan was executed, but this does not hold: %s", v.failed)
 }
 
 // planAnswer is what was read, where a plan only reads. It names no stage, and cuts nothing: a number in a name, or in a word about

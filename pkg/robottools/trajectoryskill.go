@@ -58,6 +58,9 @@ func (r *Robot) newTrajectory(b *bound, c *compiler) (tool.Tool, error) {
 	return t, nil
 }
 
+// endless is as long as a motion may take at all.
+const endless = time.Hour
+
 // solveTime bounds inverse kinematics and planning together.
 const solveTime = 5 * time.Second
 
@@ -95,6 +98,12 @@ func (t *trajectorySkill) plan(ctx context.Context, call tool.Call, v view) (s s
 		path = [][]float64{from, to}
 	}
 	if traj, err = trajectory.FromPath(path, model.joints, t.speed); err != nil {
+		// No time is long enough for it: what is wrong with where it goes is said by rule.
+		traj = trajectory.Trajectory{Joints: t.act.joints, Points: []trajectory.Point{{Positions: to, Time: endless}}}
+		report = validate.Validate(validate.JointTrajectory{Trajectory: traj}, world)
+		if bad := t.refuse(call, report); bad != nil {
+			return nil, traj, report, bad
+		}
 		return fail(tool.GeometryRefused, err)
 	}
 	traj.Joints = t.act.joints

@@ -56,6 +56,16 @@ var moments = []struct {
 	{name: "folding without the cube", when: func(p *progress) bool { return p.reaches == 8 && p.reach }},
 }
 
+// stands: the arm is where it was.
+func stands(a, b house.Situation) bool {
+	for i := range a.Arm {
+		if math.Abs(a.Arm[i]-b.Arm[i]) > 1e-3 {
+			return false
+		}
+	}
+	return true
+}
+
 // TestCancelAtAnyMoment: the result comes at rest, the arm stands, what was held is held, and the next errand goes on from there,
 // whatever pose the arm was left in.
 func TestCancelAtAnyMoment(t *testing.T) {
@@ -96,7 +106,7 @@ func TestCancelAtAnyMoment(t *testing.T) {
 				}
 				time.Sleep(3 * time.Second)
 				later := h.Now()
-				if !later.AtRest() || !later.Still(after) || later.Held != after.Held || later.Arm != after.Arm {
+				if !later.AtRest() || !later.Still(after) || later.Held != after.Held || !stands(after, later) {
 					t.Errorf("it moves on: %+v, then %+v", after.Truth, later.Truth)
 				}
 				if o := later.Objects["red cube"]; o.Falling || o.Z < 0.2 {

@@ -54,9 +54,16 @@ func (r *runner) fetch(f fetch) {
 	for o := (observation{}); ; {
 		at, first := r.look(), o.tool == ""
 		it := at[f.object]
-		if !it.Held && it.Place == f.place && (f.unless || !first && it.inView()) {
+		if !it.Held && it.Place == f.place && (it.inView() && (f.unless || !first) || f.unless && it.InView == nil) {
 			r.already(f, it)
 			break
+		}
+		if f.unless && !it.Held && it.Place == f.place && it.InView != nil && !slices.Contains(e.looked, f.place) {
+			at, it = r.lookAt(e, f.place)
+			if it.Place == f.place && it.inView() {
+				r.already(f, it)
+				break
+			}
 		}
 		if it.Held && o.kind == "precondition_failed" { // it is not lost: something else is in the way
 			r.giveUp("%s: %s", what, o.content)
@@ -71,6 +78,23 @@ func (r *runner) fetch(f fetch) {
 		r.again(e, o, what)
 	}
 	r.last = fetch{object: f.object, place: f.place, unless: true}
+}
+
+// lookAt drives to a place and looks whether the object is there.
+func (r *runner) lookAt(e *search, place string) (at map[string]found, it found) {
+	r.do("navigate_to", map[string]any{"place": place})
+	at = r.look()
+	e.sees(at, place)
+	return at, at[e.object]
+}
+
+// sees notes a place where it was looked for in vain.
+func (e *search) sees(at map[string]found, place string) bool {
+	if it := at[e.object]; it.Place == place && it.inView() {
+		return true
+	}
+	e.looked = append(e.looked, place)
+	return false
 }
 
 // already tells that there is nothing to fetch, and by what that is known.
@@ -117,9 +141,7 @@ func (r *runner) obtain(e *search, at map[string]found, first bool) {
 		where, sure := r.whither(e, it)
 		r.do("navigate_to", map[string]any{"place": where})
 		if !sure { // look around first
-			at = r.look()
-			if it := at[e.object]; it.Place != where || !it.inView() {
-				e.looked = append(e.looked, where)
+			if at = r.look(); !e.sees(at, where) {
 				continue
 			}
 		}

@@ -56,6 +56,8 @@ type flat struct {
 	record map[string]string // where it is said to be, if that is elsewhere
 	// sees: what lies where the robot stands is seen. Without it objects are on record only.
 	sees bool
+	// looks: it says of each object whether it is in view.
+	looks bool
 	// unfolded: the arm is out of its pose, and driving is refused until it is moved.
 	unfolded bool
 	held     string
@@ -82,7 +84,11 @@ func (f *flat) call(n int, c model.Call) (bool, string) {
 			if r, elsewhere := f.record[o]; elsewhere && !seen {
 				p = r
 			}
-			all[o] = map[string]any{"place": p, "seen": seen, "held": o == f.held, "age_s": 0.1}
+			e := map[string]any{"place": p, "seen": seen, "held": o == f.held, "age_s": 0.1}
+			if f.looks {
+				e["in_view"] = seen
+			}
+			all[o] = e
 		}
 		data, err := json.Marshal(all)
 		return err == nil, string(data)
@@ -154,6 +160,18 @@ func TestObjectsAreFetchedFromWhereTheyAre(t *testing.T) {
 		"there already": {
 			task: "take the green ball to the office unless it is already there", flat: flat{at: home()},
 			want: []string{"list_objects"}, says: "By my record the green ball is at the office already; I have not seen it.",
+		},
+		"there already, to be seen": {
+			task: "take the green ball to the office unless it is already there", flat: flat{at: home(), sees: true, looks: true},
+			want: []string{"list_objects", "navigate_to(office)", "list_objects"}, says: "The green ball is at the office already.",
+		},
+		"there by the record only": {
+			task: "take the green ball to the office unless it is already there",
+			flat: flat{at: map[string]string{"green ball": "dock"}, record: map[string]string{"green ball": "office"}, sees: true, looks: true},
+			want: []string{
+				"list_objects", "navigate_to(office)", "list_objects", "navigate_to(dock)", "list_objects", "pick(green ball)", "navigate_to(office)", "place(office)",
+			},
+			says: "brought the green ball to the office",
 		},
 		"held already": {
 			task: "take the red cube to the kitchen", flat: flat{at: home(), held: "red cube"},

@@ -138,6 +138,9 @@ func (c *compiler) instruction(i instruction) error {
 		c.question(x)
 	case fetch:
 		if at := c.where[x.object]; x.unless && !at.Held && at.Place == x.place {
+			if at.InView != nil { // it must be looked at
+				c.goTo(x.place)
+			}
 			c.add(step{Description: fmt.Sprintf("see that the %s is at the %s already", x.object, x.place), Tool: "object_at", Arguments: map[string]any{"object": x.object, "place": x.place}})
 			c.lies(x.object, x.place)
 			return nil
@@ -280,7 +283,7 @@ func (c *compiler) criteria(prog program) []string {
 	}
 	var out []string
 	for _, o := range c.order {
-		if o != c.held {
+		if o != c.held && (c.place == "" || c.objects[o] == c.place) { // what is elsewhere cannot be seen from here; its step's gate has seen it
 			out = append(out, fmt.Sprintf("object_at(%s, %s)", o, c.objects[o]))
 		}
 	}
