@@ -19,7 +19,7 @@ func (r *Robot) scene(m *armModel, a *jointActuator, v view) (*collision.Scene, 
 		return nil, errors.New("the base's pose is not known, so what stands around the arm is not known")
 	}
 	toBase := planarPose(base).Transform().Inverse()
-	w := collision.World{Margin: r.profile.World.ArmMargin, Rest: map[string]float64{}}
+	w := collision.World{Margin: r.profile.World.ArmMargin, Grace: armGrace, Rest: map[string]float64{}}
 	for _, b := range r.profile.World.Bodies {
 		w.Bodies = append(w.Bodies, collision.Body{
 			Name:  b.Name,
@@ -55,6 +55,10 @@ func (r *Robot) scene(m *armModel, a *jointActuator, v view) (*collision.Scene, 
 	}
 	return m.robot.Scene(w)
 }
+
+// armGrace is by how much the arm may be too near to something where a motion begins, as long as it goes away from it; and by how much it may seem to overlap in
+// flight, m: poses are measured that well.
+const armGrace = 0.02
 
 // touching is how much of a held object's outside does not count, m: lifted and put down, it touches what it lies on, and
 // neither its pose nor its size is measured better.

@@ -31,9 +31,17 @@ type rig struct {
 	faulty bool
 }
 
-func newRig(t *testing.T) *rig {
+// newRig takes pairs of texts to replace in the profile.
+func newRig(t *testing.T, change ...string) *rig {
 	t.Helper()
-	return newRigOf(t, config.SimRobot)
+	text := string(config.SimRobot)
+	for i := 0; i+1 < len(change); i += 2 {
+		if !strings.Contains(text, change[i]) {
+			t.Fatalf("the profile has no %q", change[i])
+		}
+		text = strings.Replace(text, change[i], change[i+1], 1)
+	}
+	return newRigOf(t, []byte(text))
 }
 
 // newRigOf binds another profile to the built-in robot.

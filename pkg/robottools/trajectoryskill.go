@@ -111,6 +111,27 @@ func (t *trajectorySkill) plan(ctx context.Context, call tool.Call, v view) (s s
 	return s, traj, report, t.refuse(call, report)
 }
 
+// inFlight judges every sample of a motion in the world as it was when the motion began: limits of joints and tip, contacts.
+func (t *trajectorySkill) inFlight(ctx context.Context) func(guard.Sample) error {
+	model, err := t.robot.description.arm(ctx, t.act.name)
+	if err != nil {
+		return nil // it has just been planned with: there is one
+	}
+	world, err := t.robot.armWorld(model, t.act, t.robot.live())
+	if err != nil {
+		return nil
+	}
+	return func(s guard.Sample) error {
+		now := *world
+		now.Now = s.Stamp.UnixNano() // how old a sample may be is the guard's to say
+		state := validate.JointState{Names: t.act.joints, Positions: s.Position, Velocities: s.Velocity, Stamp: now.Now}
+		if found := validate.JointsInFlight(state, &now); len(found) > 0 {
+			return &geometry.Refusal{Findings: found}
+		}
+		return nil
+	}
+}
+
 // from is the measured state, with noise at a limit taken back to it: that is no reason not to move away from there.
 func (t *trajectorySkill) from(state validate.JointState) ([]float64, error) {
 	if state.Stamp == 0 || len(state.Positions) != len(t.act.joints) {
@@ -275,6 +296,7 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 		Tool: t.name, CallID: call.ID,
 		Allowance: t.robot.allowance(t.limit(traj), call.Deadline),
 		MustMove:  traj.Duration() > 500*time.Millisecond,
+		Check:     t.inFlight(ctx),
 		Revalidate: func(ctx context.Context) error {
 			if _, _, _, bad := t.plan(ctx, call, t.robot.live()); bad != nil {
 				return errors.New(bad.Content)
