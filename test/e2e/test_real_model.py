@@ -85,7 +85,13 @@ def test_whatever_a_small_model_says_the_end_is_honest(server, rig, monkeypatch)
     monkeypatch.setenv("LLM_API_KEY", KEY)
     monkeypatch.setenv("LLM_WRONG_KEY", WRONG)
     r = rig(node_params=BUDGET | {"model.base_url": server.url})
-    for task in ("go to the kitchen", "how much battery is left?"):
+    for task, way in (
+        ("go to the kitchen", {}),
+        ("how much battery is left?", {"model.stream": True}),
+        ("go to the office", {"model.tool_calls": "text", "budget.max_output_tokens": 120}),
+    ):
+        if way:
+            r.reconfigure(**way)
         r.counted = r.counters()
         goal = r.run(task, 75)
         honest(r, goal)
@@ -96,7 +102,7 @@ def test_whatever_a_small_model_says_the_end_is_honest(server, rig, monkeypatch)
         if kind != "FAILED" and goal.end()[1] != "budget_wall_time":
             assert goal.result.usage.input_tokens > 0 and goal.result.usage.output_tokens > 0, goal.told()
         sent_only_what_was_asked_for(r, goal)
-    r.reconfigure(**{"model.api_key_env": "LLM_WRONG_KEY"})
+    r.reconfigure(**{"model.api_key_env": "LLM_WRONG_KEY", "model.tool_calls": "native"})
     goal = honest(r, r.run("go to the kitchen", 30))
     assert goal.end() == ("FAILED", "model_error") and "401" in goal.result.answer, goal.told()
     assert WRONG not in goal.told()
@@ -107,8 +113,9 @@ def test_whatever_a_small_model_says_the_end_is_honest(server, rig, monkeypatch)
 
 def agrees_with_the_truth(r, goal):
     """Done is only said of what is so."""
-    if goal.request.task == "go to the kitchen":
-        assert r.at(*PLACES["kitchen"]), f"{r.pose()}\n{goal.told()}"
+    place = goal.request.task.removeprefix("go to the ")
+    if place in PLACES:
+        assert r.at(*PLACES[place]), f"{r.pose()}\n{goal.told()}"
     else:
         steps = [s for s in goal.result.completed_steps if s.ok and s.tool == "get_battery"]
         assert steps, f"an answer about the battery that nobody read\n{goal.told()}"

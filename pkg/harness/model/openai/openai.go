@@ -151,7 +151,7 @@ func (m *Model) once(ctx context.Context, r model.Request) (model.Response, erro
 	x := &exchange{stop: stop}
 	if err := m.send(context.WithValue(ctx, exchangeKey{}, x), m.request(r)); err != nil {
 		err = m.explain(ctx, err, x)
-		return model.Response{Usage: x.spent(ctx)}, err
+		return model.Response{Usage: x.spent(ctx, err)}, err
 	}
 	x.response.Usage = x.usage
 	return x.response, nil

@@ -130,6 +130,8 @@ func TestWhatFailedTriesCost(t *testing.T) {
 		"a stream that was cut":     {200, paced{pieces: []string{call}}, func(u model.Usage) bool { return asked(u) && u.OutputTokens == budget.EstimateText(305) }},
 		"cut behind its usage":      {200, paced{pieces: []string{call, booked}}, func(u model.Usage) bool { return u == model.Usage{InputTokens: 120, OutputTokens: 25, Known: true} }},
 		"silence":                   {200, paced{hangs: true}, func(u model.Usage) bool { return asked(u) && u.OutputTokens == 0 }},
+		"an error with status 200":  {200, paced{pieces: []string{`{"error":{"code":502}}`}}, func(u model.Usage) bool { return u == model.Usage{} }},
+		"an error in a stream":      {200, paced{pieces: []string{call, `data: {"error":{"code":502}}` + "\n\n"}}, func(u model.Usage) bool { return asked(u) && u.OutputTokens == budget.EstimateText(305) }},
 		"a status":                  {503, paced{pieces: []string{"{}"}}, func(u model.Usage) bool { return u == model.Usage{} }},
 		"a page instead of answers": {200, paced{pieces: []string{"<html>"}}, asked},
 	} {

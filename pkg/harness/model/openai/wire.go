@@ -31,10 +31,13 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// spent is what a request that failed used: what the endpoint says, else, where it worked on the request, an estimate.
-func (x *exchange) spent(ctx context.Context) model.Usage {
+// spent is what a request that failed used: what the endpoint says, else, where it worked on the request, an estimate. An error that came
+// instead of an answer costs nothing.
+func (x *exchange) spent(ctx context.Context, err error) model.Usage {
+	var e *Error
+	instead := errors.As(err, &e) && (e.Kind == KindStatus || e.Kind == KindContext) && x.came == 0
 	working := x.status == http.StatusOK || x.status == 0 && context.Cause(ctx) != nil
-	if x.usage.Known || !x.sent || !working {
+	if x.usage.Known || !x.sent || !working || instead {
 		return x.usage
 	}
 	u := model.Usage{InputTokens: budget.EstimateText(x.asked)}
