@@ -31,6 +31,9 @@ BUDGET = {
     "wait_for_bindings": 2.0,
 }
 
+# Few tools: the server reads some hundred tokens of a prompt a second.
+TOOLS = ["navigate_to", "gripper", "get_battery", "at_place"]
+
 
 class Server:
     """The endpoint, on loopback."""
@@ -93,7 +96,7 @@ def test_whatever_a_small_model_says_the_end_is_honest(server, rig, monkeypatch)
         if way:
             r.reconfigure(**way)
         r.counted = r.counters()
-        goal = r.run(task, 75)
+        goal = r.run(task, 75, allowed_tools=TOOLS)
         honest(r, goal)
         kind, _ = goal.end()
         assert kind in ("DONE", "UNVERIFIED", "FAILED", "BUDGET_EXHAUSTED"), goal.told()
@@ -103,7 +106,7 @@ def test_whatever_a_small_model_says_the_end_is_honest(server, rig, monkeypatch)
             assert goal.result.usage.input_tokens > 0 and goal.result.usage.output_tokens > 0, goal.told()
         sent_only_what_was_asked_for(r, goal)
     r.reconfigure(**{"model.api_key_env": "LLM_WRONG_KEY", "model.tool_calls": "native"})
-    goal = honest(r, r.run("go to the kitchen", 30))
+    goal = honest(r, r.run("go to the kitchen", 30, allowed_tools=TOOLS))
     assert goal.end() == ("FAILED", "model_error") and "401" in goal.result.answer, goal.told()
     assert WRONG not in goal.told()
     assert server.alive() and r.agent.alive() and r.sim.alive(), r.logs()
@@ -133,7 +136,8 @@ ARM = {"follow_joint_trajectory", "gripper_cmd"}
 def sent_only_what_was_asked_for(r, goal):
     """The robot was sent nothing that no step stands for, and by one that is sent as one goal, as often."""
     tools = [s.tool for s in goal.result.completed_steps]
-    allowed = set()
+    # Where rest could not be measured in time, as on a busy machine, the robot is told to stop.
+    allowed = ARM | {"cmd_vel"} if goal.end()[1] == "actuator_fault" else set()
     for tool in tools:
         allowed |= SENDS.get(tool, ARM if tool in ("gripper", "move_arm", "pick", "place") else set())
     sent = {k.rsplit("/", 1)[-1]: v for k, v in r.commanded().items()}
