@@ -47,11 +47,12 @@ def end_with_parent():
 class Process:
     """A program under test; its output goes to a file that a failing test shows."""
 
-    def __init__(self, name, arguments, log, env):
+    def __init__(self, name, arguments, log, env, program=None):
+        """Program is what is run, the one of this name that was built if it is not given."""
         self.name, self.log = name, log
         self.file = open(log, "ab")
         self.popen = subprocess.Popen(
-            [str(BUILD / name), *arguments],
+            [*(program or [str(BUILD / name)]), *arguments],
             stdout=self.file,
             stderr=subprocess.STDOUT,
             env=env,

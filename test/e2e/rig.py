@@ -40,6 +40,10 @@ LEVELS = ("fault.drift", "fault.slow_accept")
 class Rig:
     """Everything of one test. Close it."""
 
+    # The robot: what is run in place of build/sim_robot, and its faults.
+    robot_program = None
+    switches, levels = SWITCHES, LEVELS
+
     def __init__(self, folder: Path, node_params=None, sim_params=None, node=True, sim=True, namespace=None):
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +96,7 @@ class Rig:
 
     def start_sim(self, params=None):
         self.truth.samples, self.truth.counts = [], {}
-        self.sim = self.start("sim_robot", params)
+        self.sim = self.start("sim_robot", params, program=self.robot_program)
         self.until(lambda: self.truth.samples and self.truth.counts, READY, "the built-in robot to come up")
         self.counted = dict(self.truth.counts)
 
@@ -109,12 +113,12 @@ class Rig:
             assert self.actions.wait_for_server(READY), f"the node did not become active\n{self.logs()}"
             self.until_actuator(ActuatorState.HOLDING, READY)
 
-    def start(self, name, params=None, extra=(), subcommand=None):
+    def start(self, name, params=None, extra=(), subcommand=None, program=None):
         arguments = [subcommand] if subcommand else []
         arguments += ["--ros-args", *extra]
         for key, value in (params or {}).items():
             arguments += ["-p", f"{key}:={str(value).lower() if isinstance(value, bool) else value}"]
-        process = Process(name, arguments, self.folder / f"{subcommand or name}.log", self.env)
+        process = Process(name, arguments, self.folder / f"{subcommand or name}.log", self.env, program)
         self.processes.append(process)
         return process
 
@@ -286,7 +290,7 @@ class Rig:
     def mend(self):
         """Takes all faults back, so that the node can see the robot come to rest."""
         if self.sim is not None and self.sim.alive():
-            self.set_sim(**dict.fromkeys(SWITCHES, False), **dict.fromkeys(LEVELS, 0.0))
+            self.set_sim(**dict.fromkeys(self.switches, False), **dict.fromkeys(self.levels, 0.0))
 
     def settle(self):
         """Takes all faults back and acknowledges what they left, so that the node can end well."""
