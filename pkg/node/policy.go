@@ -38,7 +38,7 @@ func joinPolicy(p *robottools.Profile, classes map[tool.Class]string, own policy
 	}
 	for _, names := range [][]string{sorted(out.Tools), sorted(out.Conditions), sorted(out.Rates)} {
 		for _, name := range names {
-			if _, ok := p.Tools[name]; !ok {
+			if !p.HasTool(name) {
 				return out, fmt.Errorf("the profile %s has no tool %q", p.Name, name)
 			}
 		}
@@ -57,6 +57,11 @@ func joinPolicy(p *robottools.Profile, classes map[tool.Class]string, own policy
 		}
 		if _, given := out.Rates[name]; !given && t.Rate != nil {
 			out.Rates[name] = policy.Rate{Calls: t.Rate.Calls, Per: time.Duration(t.Rate.Per * float64(time.Second))}
+		}
+	}
+	if !p.Simulation {
+		for name, expression := range p.Unvalidated() {
+			out.Conditions[name] = append(out.Conditions[name], policy.Condition{Permission: policy.Ask, Expression: expression})
 		}
 	}
 	for _, name := range p.AllowUnvalidated {

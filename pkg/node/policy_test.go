@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -70,3 +71,56 @@ func TestPolicyJoinsProfileAndParameters(t *testing.T) {
 		t.Errorf("a tool that is not there: %v", err)
 	}
 }
+
+// What nothing validates of generic skills needs a person outside simulation, whatever else allows it, unless it is allowed unvalidated.
+func TestGenericSkillsThatNothingValidatesAreAsked(t *testing.T) {
+	one := []robottools.GenericService{{Name: "/beep", Type: "std_srvs/srv/Trigger"}, {Name: "/ring", Type: "std_srvs/srv/Trigger", Requires: robottools.Exprs{{Name: "why", CEL: "true"}}}}
+	for _, x := range []struct {
+		simulation bool
+		allowed    []string
+		rules      []string
+		service    string
+		want       policy.Permission
+	}{
+		{false, nil, nil, "/beep", policy.Ask},
+		{false, nil, []string{"call_service: allow"}, "/beep", policy.Ask},
+		{false, nil, nil, "/ring", policy.Allow},
+		{false, []string{"call_service"}, nil, "/beep", policy.Allow},
+		{true, nil, nil, "/beep", policy.Allow},
+		{false, nil, []string{"call_service: deny"}, "/ring", policy.Deny},
+	} {
+		profile := &robottools.Profile{
+			Name: "p", Simulation: x.simulation, Permissions: map[string]string{"skill": "allow"},
+			Generic: robottools.Generic{CallService: one}, AllowUnvalidated: x.allowed,
+		}
+		var own policy.Policy
+		if err := readRules(x.rules, &own); err != nil {
+			t.Fatal(err)
+		}
+		p, err := joinPolicy(profile, nil, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := tool.NewTable(caller{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		judge, err := policy.NewJudge(p, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, _ := table.Spec("call_service")
+		if got, why := judge.Decide(spec, []byte(`{"service":"`+x.service+`"}`)); got != x.want {
+			t.Errorf("%+v: %s (%s)", x, got, why)
+		}
+	}
+}
+
+// caller is a tool with the arguments of call_service.
+type caller struct{}
+
+func (caller) Spec() tool.Spec {
+	return tool.Spec{Name: "call_service", Class: tool.Skill, Validated: true, Parameters: []byte(`{"type":"object","properties":{"service":{"type":"string"},"request":{"type":"object"}}}`)}
+}
+
+func (caller) Call(context.Context, tool.Call) tool.Result { return tool.Result{OK: true} }

@@ -38,8 +38,9 @@ func (p *Profile) check() error {
 	for name, a := range p.Actuators {
 		p.checkActuator(join("actuators", name), name, a, add)
 	}
+	p.checkGraph(add)
 	for _, name := range p.AllowUnvalidated {
-		if _, ok := p.Tools[name]; !ok {
+		if !p.HasTool(name) {
 			add("allow_unvalidated", "no tool is called %q", name)
 		}
 	}

@@ -20,6 +20,9 @@ type Profile struct {
 	Actuators   map[string]Actuator `json:"actuators"`
 	World       World               `json:"world"`
 	Tools       map[string]Tool     `json:"tools"`
+	// Discovery lets the model look at the graph; nil: it may not. Generic are skills for names that are listed.
+	Discovery *Discovery `json:"discovery"`
+	Generic   Generic    `json:"generic"`
 	// ToolOrder is the order in which the file lists the tools.
 	ToolOrder []string `json:"-"`
 

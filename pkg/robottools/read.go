@@ -8,6 +8,7 @@ import (
 
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/digest"
 )
 
 // readTool is a query or verify tool: it reads one source and selects or judges.
@@ -115,6 +116,11 @@ func (r *Robot) newTopicRead(b *bound, c *compiler) (tool.Tool, error) {
 		}
 		m := got.msg.Map()
 		s["msg"] = m
+		if b.result == nil {
+			// Nothing is selected: what is large is told by what matters of it.
+			short, _ := digest.Of(got.msg, r.profile.Discovery.bytesOf())
+			return short, nil
+		}
 		return m, nil
 	}}, nil
 }

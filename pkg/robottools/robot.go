@@ -119,6 +119,11 @@ func (r *Robot) bind() error {
 		}
 		r.tools = append(r.tools, t)
 	}
+	for _, make := range []func() ([]tool.Tool, error){r.newDiscovery, r.newGeneric} {
+		made, err := make()
+		all = append(all, err)
+		r.tools = append(r.tools, made...)
+	}
 	if err := errors.Join(all...); err != nil {
 		return err
 	}

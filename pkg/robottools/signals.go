@@ -97,6 +97,11 @@ func (r *Robot) commandTopics(a *actuator) []commandTopic {
 			add(p.Name, p.Type)
 		}
 	}
+	for _, e := range r.profile.Generic.PublishTopic {
+		if e.Actuator == a.name {
+			add(e.Name, e.Type)
+		}
+	}
 	return out
 }
 

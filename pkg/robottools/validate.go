@@ -56,11 +56,16 @@ func (r *Robot) ValidateCommand(ctx context.Context, c RawCommand) Verdict {
 	if err != nil {
 		return decodeVerdict(err)
 	}
-	a := reader.read(m, r.profile.Actuators[c.Actuator])
+	return r.judge(ctx, c.Actuator, reader, m)
+}
+
+// judge a message that moves an actuator against the world as it is now.
+func (r *Robot) judge(ctx context.Context, actuator string, reader commandReader, m *ros.Message) Verdict {
+	a := reader.read(m, r.profile.Actuators[actuator])
 	if a.command == nil {
 		return Verdict{Findings: a.found}
 	}
-	world, found := r.worldFor(ctx, c.Actuator)
+	world, found := r.worldFor(ctx, actuator)
 	if len(found) > 0 {
 		return Verdict{Findings: append(a.found, found...)}
 	}

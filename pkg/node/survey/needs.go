@@ -71,7 +71,48 @@ func Needs(p *robottools.Profile) []Need {
 	for _, name := range p.ToolOrder {
 		n = append(n, toolNeeds(p, name, p.Tools[name])...)
 	}
-	return n
+	return append(n, genericNeeds(p)...)
+}
+
+// genericNeeds are the names that generic skills may send to.
+func genericNeeds(p *robottools.Profile) []Need {
+	var list []Need
+	add := func(tool string, kind Kind, name, typeName string, validators ...string) {
+		list = append(list, Need{For: "tool " + tool, Tool: tool, Kind: kind, Name: name, Type: typeName, Skill: true, Validators: validators})
+	}
+	g := p.Generic
+	rules := func(q robottools.Exprs) []string {
+		if len(q) > 0 {
+			return []string{"rules"}
+		}
+		return nil
+	}
+	for _, e := range g.PublishTopic {
+		v := rules(e.Requires)
+		if e.Actuator != "" {
+			v = append(v, "motion", "twist", "in_flight")
+		}
+		add("publish_topic", Publish, e.Name, e.Type, v...)
+	}
+	for _, e := range g.CallService {
+		add("call_service", Service, e.Name, e.Type, rules(e.Requires)...)
+	}
+	for _, e := range g.SendActionGoal {
+		v := rules(e.Requires)
+		if e.Judged(p) {
+			v = append(v, "goal")
+		}
+		add("send_action_goal", Action, e.Name, e.Type, v...)
+	}
+	for _, e := range g.SetParameter {
+		add("set_parameter", Parameter, e.Node+" "+e.Name, "", rules(nil)...)
+		n := &list[len(list)-1]
+		n.Node, n.Param = e.Node, e.Name
+		if e.Min != nil || e.Max != nil || len(e.OneOf) > 0 {
+			n.Validators = []string{"bounds"}
+		}
+	}
+	return list
 }
 
 // poseAge is how old the pose in the map may be where the profile does not say.
