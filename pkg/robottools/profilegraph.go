@@ -151,9 +151,11 @@ var genericArgument = map[string]string{
 	toolPublish: "topic", toolCall: "service", toolSendGoal: "action", toolSetParameter: "node + ':' + name",
 }
 
-func celString(s string) string { return "'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", `\'`) + "'" }
+func celString(s string) string {
+	return "'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", `\'`) + "'"
+}
 
-// Judged: the geometry layer can tell whether its goals are sound.
+// Judged reports whether the geometry layer can tell that its goals are sound.
 func (e *GenericAction) Judged(p *Profile) bool {
 	reader, ok := readers[e.Type]
 	return ok && e.Actuator != "" && reader.kind == p.Actuators[e.Actuator].Kind

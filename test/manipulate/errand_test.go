@@ -114,7 +114,6 @@ type change struct {
 	says   string // words of the answer
 	cube   string // where the red cube truly is at the end, "" for at no place
 	holds  string // what is held at the end
-	unfold bool   // the arm may be elsewhere at the end
 	also   func(t *testing.T, h *house.House, r *ros.Message, before, after house.Situation)
 }
 
