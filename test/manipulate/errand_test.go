@@ -107,14 +107,14 @@ func once(when func(physics.Truth) bool, f func()) house.Watch {
 
 // change is what happens while the errand is under way.
 type change struct {
-	task   string // "" for the errand
-	start  map[string]any
-	watch  func(h *house.House) house.Watch
-	ends   string // reason code
-	says   string // words of the answer
-	cube   string // where the red cube truly is at the end, "" for at no place
-	holds  string // what is held at the end
-	also   func(t *testing.T, h *house.House, r *ros.Message, before, after house.Situation)
+	task  string // "" for the errand
+	start map[string]any
+	watch func(h *house.House) house.Watch
+	ends  string // reason code
+	says  string // words of the answer
+	cube  string // where the red cube truly is at the end, "" for at no place
+	holds string // what is held at the end
+	also  func(t *testing.T, h *house.House, r *ros.Message, before, after house.Situation)
 }
 
 // TestTheWorldChanges: what goes wrong on the way is found out, and mended or told.
