@@ -18,7 +18,10 @@ const (
 	// stuckLimit is how long a goroutine that guards an actuator may do nothing before the node counts as hanging.
 	stuckLimit = 500 * time.Millisecond
 	// sleptLimit is how much too late a heartbeat may be before the node takes itself to have been suspended: by then its watchdog has tripped.
+	// Without one nobody stood in for the node, and each motion is judged by what its own feedback says.
 	sleptLimit = watchdog.DefaultTimeout
+	// watchedLimit is how long ago a watchdog may have been heard and still count as there.
+	watchedLimit = 5 * time.Second
 )
 
 // heartbeat tells a watchdog that the node lives, and hears what the watchdog says.
@@ -32,7 +35,8 @@ type heartbeat struct {
 	done chan struct{}
 
 	mu      sync.Mutex
-	heard   time.Time // when a watchdog last said that it watches this node
+	heard   time.Time // when a watchdog last said that it watches this node, or when this began
+	watched bool      // that one ever did
 	warned  bool      // that it is missing
 	tripped time.Time // when it was last told that it has tripped
 }
@@ -77,13 +81,20 @@ func (h *heartbeat) beat() {
 		case <-tick.C:
 		}
 		now := time.Now()
-		if slept := now.Sub(last) - watchdog.BeatPeriod; slept > sleptLimit {
+		if slept := now.Sub(last) - watchdog.BeatPeriod; slept > sleptLimit && h.watchedAt(last) {
 			h.n.watchdogStop(fmt.Sprintf("the node was suspended for %.2f s", slept.Seconds()))
 		}
 		last = now
 		h.require(now)
 		h.publish(false)
 	}
+}
+
+// watchedAt reports whether a watchdog had been heard shortly before a moment.
+func (h *heartbeat) watchedAt(moment time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.watched && moment.Sub(h.heard) < watchedLimit
 }
 
 // publish one heartbeat.
@@ -124,7 +135,7 @@ func (h *heartbeat) hear(r ros.Received) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
-	h.heard, h.warned = now, false
+	h.heard, h.watched, h.warned = now, true, false
 	if s.Tripped && now.Sub(h.tripped) > time.Second {
 		h.tripped = now
 		h.n.watchdogStop("the watchdog has stopped the robot: " + s.Text)

@@ -8,6 +8,7 @@ usage: python3 standin.py [--ros-args ...]
 """
 
 import math
+import signal
 import sys
 import time
 from pathlib import Path
@@ -18,9 +19,9 @@ from action_msgs.msg import GoalStatusArray
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Float64, String
 from tf2_msgs.msg import TFMessage
@@ -226,11 +227,13 @@ def detection(header, thing, position, quaternion, score):
 
 
 def main():
-    rclpy.init()
+    # Its own handling of signals: rclpy's ends the context before a last command could be sent.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     node = StandIn()
     try:
         rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except KeyboardInterrupt:
         node.drive.publish(Twist())
     finally:
         node.destroy_node()
