@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"agent_node/pkg/harness"
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
@@ -23,7 +24,7 @@ type parameters struct {
 	modelKind, modelURL, modelName, modelScript                    *param.Of[string]
 	modelKeyEnv, modelKeyFile, modelCalls                          *param.Of[string]
 	priceInput, priceOutput, retryTime, modelTimeout, modelSilence *param.Of[float64]
-	retries                                                        *param.Of[int64]
+	retries, modelMaxOutput                                        *param.Of[int64]
 	modelStream, modelImages                                       *param.Of[bool]
 
 	limits, maxima budgetParameters
@@ -105,6 +106,8 @@ func declareParameters(s *param.Server) (*parameters, error) {
 		modelKeyEnv:  d.text("model.api_key_env", "OPENAI_API_KEY", "Environment variable that holds the endpoint's key. The key itself is never a parameter."),
 		modelKeyFile: d.text("model.api_key_file", "", "File that holds the endpoint's key and nothing else. Wins over model.api_key_env."),
 		modelCalls:   d.text("model.tool_calls", "native", "How the model calls tools: by the endpoint's own means, or written in its text for endpoints that have none.", "native", "text"),
+		modelMaxOutput: d.whole("model.max_output_tokens", harness.DefaultMaxOutputTokens, 1, 1<<31-1,
+			"Most tokens of one answer, those of reasoning included; less where less of the budget is left."),
 		modelImages:  d.flag("model.images", false, "The model is shown the pictures that tools take."),
 		modelStream:  d.flag("model.stream", false, "Ask for answers piece by piece. Nothing of one is used before it is complete."),
 		modelScript:  d.text("model.script", "", "File of answers for model.kind scripted."),

@@ -27,7 +27,7 @@ BUDGET = {
     "model.retries": 1,
     "budget.max_steps": 4,
     "budget.max_output_tokens": 400,
-    "budget.max_wall_time": 50.0,
+    "budget.max_wall_time": 30.0,
     "wait_for_bindings": 2.0,
 }
 
