@@ -18,6 +18,8 @@ const (
 	verifyLimit = 10 * time.Second
 	// maxDeclared criteria of a model.
 	maxDeclared = 32
+	// maxSaid bounds what is repeated of a skill's word that did not hold, bytes.
+	maxSaid = 1000
 )
 
 // verdict of one final answer.
@@ -36,7 +38,7 @@ func (s *session) finish(b *batch, c *call) tool.Result {
 	}
 	err := json.Unmarshal(c.arguments, &args)
 	b.finished = "not carried out: finish came before it in the same answer"
-	s.judge(args.Answer, args.Evidence)
+	s.judge(c.id, args.Answer, args.Evidence)
 	v := s.verdict
 	s.fields.Reset().Bool("passed", v.passed).Int("round", int64(s.rounds)).String("message", v.words)
 	s.fire(KindVerdict, c.id, PhaseObserve, nil)
@@ -70,8 +72,8 @@ func (s *session) declare(c *call) tool.Result {
 		errs  []error
 	)
 	for _, text := range args.Criteria {
-		x, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
-		if err == nil && x.Kind == criteria.ByPerson && s.h.cfg.Approver == nil {
+		x, err := criteria.Parse(text, s.cfg.Tools, s.cfg.Criteria)
+		if err == nil && x.Kind == criteria.ByPerson && s.cfg.Approver == nil {
 			err = fmt.Errorf("criterion %q: %w", x.Text, errNobody)
 		}
 		if err != nil {
@@ -102,7 +104,7 @@ func has(list []criteria.Criterion, c criteria.Criterion) bool {
 }
 
 // judge a final answer. The verdict is for decide.
-func (s *session) judge(answer string, evidence []string) {
+func (s *session) judge(callID, answer string, evidence []string) {
 	v := &verdict{}
 	s.verdict = v
 	if s.goal.DryRun {
@@ -110,7 +112,7 @@ func (s *session) judge(answer string, evidence []string) {
 		v.end = endOf(ReasonDryRun, "Nothing was sent: a dry run. The answer would have been: %s", s.h.redact.Text(answer))
 		return
 	}
-	rest, err := s.rest(s.ctx, s.h.cfg.StopReserve)
+	rest, err := s.rest(callID)
 	if err != nil {
 		v.words = "rest was not measured: " + err.Error()
 		if v.end = s.broken(); v.end == nil {
@@ -118,7 +120,7 @@ func (s *session) judge(answer string, evidence []string) {
 		}
 		return
 	}
-	found, empty := s.verifyAll(rest, answer, evidence)
+	found, empty := s.verifyAll(callID, rest, answer, evidence)
 	if e := s.broken(); e != nil {
 		v.words, v.end = e.message, e
 		return
@@ -142,7 +144,7 @@ func (s *session) judge(answer string, evidence []string) {
 	s.rounds++
 	s.refused = true
 	v.failed, v.words = what, "Not accepted: "+what
-	if s.rounds <= s.h.cfg.AcceptanceRounds {
+	if s.rounds <= s.cfg.AcceptanceRounds {
 		v.words += ". Go on with the task, or end with what can be shown to be true."
 		return
 	}
@@ -158,7 +160,7 @@ func (s *session) refusedAs() Reason {
 }
 
 // verifyAll checks everything that acceptance depends on. empty says why not enough stands for the answer.
-func (s *session) verifyAll(rest time.Time, answer string, evidence []string) (found []Verification, empty string) {
+func (s *session) verifyAll(callID string, rest time.Time, answer string, evidence []string) (found []Verification, empty string) {
 	var set []criteria.Criterion
 	switch {
 	case len(s.criteria) > 0:
@@ -172,7 +174,7 @@ func (s *session) verifyAll(rest time.Time, answer string, evidence []string) (f
 		v, vacuous := s.evidence(answer, evidence)
 		if !vacuous || len(s.criteria) == 0 {
 			found = append(found, v)
-			s.verified(v)
+			s.verified(callID, v)
 		}
 		if len(evidence) == 0 && len(s.criteria) == 0 {
 			empty = "no skill ran, no criteria were given, and the answer cites no observation: nothing shows that it is true"
@@ -181,7 +183,7 @@ func (s *session) verifyAll(rest time.Time, answer string, evidence []string) (f
 	if len(set) == 0 && len(found) == 0 {
 		empty = "no criteria were given or declared, and no skill that ran has postconditions: nothing shows that the task is done"
 	}
-	k := s.checker(rest)
+	k := s.checker(callID, rest)
 	var people []int // people are asked last, and only if everything else holds
 	for _, c := range set {
 		if c.Kind == criteria.ByPerson {
@@ -203,12 +205,12 @@ func (s *session) verifyAll(rest time.Time, answer string, evidence []string) (f
 				return found, empty
 			}
 		}
-		if empty != "" || s.ctx.Err() != nil {
+		if empty != "" || s.ended() != nil {
 			return found, empty
 		}
 		for _, c := range set {
 			if c.Text == found[i].Criterion {
-				found[i] = s.askJudge(c)
+				found[i] = s.askJudge(callID, c)
 				break
 			}
 		}
@@ -218,15 +220,16 @@ func (s *session) verifyAll(rest time.Time, answer string, evidence []string) (f
 
 // checker runs criteria against the world at rest. Each query is read once.
 type checker struct {
-	s    *session
-	rest time.Time
-	read map[string]tool.Result
+	s      *session
+	callID string // the call that it is done for; "": none
+	rest   time.Time
+	read   map[string]tool.Result
 	// blind: the last criterion could not be judged from here and now (its source has nothing fresh); it was not found to fail.
 	blind bool
 }
 
-func (s *session) checker(rest time.Time) *checker {
-	return &checker{s: s, rest: rest, read: map[string]tool.Result{}}
+func (s *session) checker(callID string, rest time.Time) *checker {
+	return &checker{s: s, callID: callID, rest: rest, read: map[string]tool.Result{}}
 }
 
 // judge one criterion by its tools, and record the verdict.
@@ -247,37 +250,68 @@ func (k *checker) judge(c criteria.Criterion) Verification {
 	case criteria.ByPerson:
 		v.Evidence = "a person judges, and was not asked"
 	}
-	k.s.verified(v)
+	k.s.verified(k.callID, v)
 	return v
 }
 
-func (s *session) verified(v Verification) {
+func (s *session) verified(callID string, v Verification) {
 	s.fields.Reset().String("criterion", v.Criterion).Bool("passed", v.Passed).String("evidence", v.Evidence)
-	s.record(KindVerification, "")
+	s.record(KindVerification, callID)
 }
 
 // call a tool for the harness itself: free of the budget, of the goal's list and of the history.
 func (k *checker) call(name string, arguments json.RawMessage) tool.Result {
 	s := k.s
-	impl, ok := s.h.cfg.Tools.Get(name)
+	impl, ok := s.cfg.Tools.Get(name)
 	if !ok {
 		return tool.Result{ErrorKind: tool.UnknownTool, Content: name + " is not in the table"}
 	}
-	spec, _ := s.h.cfg.Tools.Spec(name)
+	spec, _ := s.cfg.Tools.Spec(name)
 	limit := spec.TimeLimit
 	if limit == 0 {
 		limit = verifyLimit
 	}
-	id := "verify:" + name
-	r, _ := tool.Invoke(s.ctx, impl, spec, tool.Call{
-		ID: id, Session: s.goal.Session, Arguments: arguments, NotBefore: k.rest, Note: s.noter(id),
-	}, tool.Invocation{
-		After: s.after, Go: s.apart, TimeLimit: limit, Grace: readGrace,
-		Late: s.late,
-	})
+	var was recordedCheck
+	var r tool.Result
+	if s.expect(KindCheck, &was) {
+		r = was.result()
+	} else {
+		id := "verify:" + name
+		r, _ = tool.Invoke(s.ctx, impl, spec, tool.Call{
+			ID: id, Session: s.goal.Session, Arguments: arguments, NotBefore: k.rest, Note: s.noter(id),
+		}, tool.Invocation{
+			After: s.after, Go: s.apart, TimeLimit: limit, Grace: readGrace,
+			Late: s.late,
+		})
+		r.Content, _ = tool.Cut(s.h.redact.Text(r.Content), s.cfg.MaxResultBytes, "the rest is not kept")
+	}
 	s.now()
-	r.Content, _ = tool.Cut(s.h.redact.Text(r.Content), s.h.cfg.MaxResultBytes, "the rest is not kept")
+	s.checked(k.callID, name, arguments, r, false)
 	return r
+}
+
+// recordedCheck is what a tool observed for the harness itself, as it was recorded.
+type recordedCheck struct {
+	OK        bool           `json:"ok"`
+	ErrorKind tool.ErrorKind `json:"error_kind"`
+	Content   string         `json:"content"`
+	Source    string         `json:"source"`
+	Passed    bool           `json:"passed"`
+	Rehearsal bool           `json:"rehearsal"`
+}
+
+func (c recordedCheck) result() tool.Result {
+	return tool.Result{OK: c.OK, ErrorKind: c.ErrorKind, Content: c.Content, Source: c.Source, Passed: c.Passed}
+}
+
+// checked records what a tool observed for the harness itself; rehearsal: it was only tried whether a skill would be refused.
+func (s *session) checked(callID, name string, arguments json.RawMessage, r tool.Result, rehearsal bool) {
+	s.fields.Reset().String("tool", name).Raw("arguments", arguments).Text("source", r.Source).Bool("ok", r.OK).
+		Text("error_kind", string(r.ErrorKind)).String("content", r.Content).Bool("passed", r.Passed)
+	if rehearsal {
+		s.fields.Bool("rehearsal", true)
+	}
+	s.record(KindCheck, callID)
 }
 
 // evaluate a CEL expression over what its query tools observe.
@@ -305,10 +339,10 @@ func (k *checker) evaluate(x criteria.Expression) (bool, string) {
 }
 
 // askJudge lets a person decide a criterion.
-func (s *session) askJudge(c criteria.Criterion) Verification {
+func (s *session) askJudge(callID string, c criteria.Criterion) Verification {
 	v := Verification{Criterion: c.Text}
-	digest := policy.Digest(s.goal.Session, fmt.Sprintf("accept_%d_%d", s.step, s.rounds), "person", []byte(c.Question))
-	answer, err := s.ask(policy.Request{ID: policy.RequestID("accept", digest), Question: c.Question, Digest: digest}, "")
+	digest := policy.Digest(s.self, fmt.Sprintf("accept_%d_%d", s.step, s.rounds), "person", []byte(c.Question))
+	answer, err := s.ask(policy.Request{ID: policy.RequestID("accept", digest), Question: c.Question, Digest: digest}, callID)
 	switch {
 	case err != nil:
 		v.Evidence = err.Error()
@@ -319,14 +353,13 @@ func (s *session) askJudge(c criteria.Criterion) Verification {
 			v.Evidence += ": " + s.h.redact.Text(said)
 		}
 	}
-	s.verified(v)
+	s.verified(callID, v)
 	return v
 }
 
 // settled judges a skill at rest: its postconditions are checked right behind it, so that a later skill may undo them
 // and the earlier one still stands.
 func (s *session) settled(b *batch, c *call, r tool.Result) tool.Result {
-	r.Content = s.h.redact.Text(r.Content)
 	if !r.OK && r.ErrorKind.NeverRan() {
 		return r
 	}
@@ -344,23 +377,25 @@ func (s *session) settled(b *batch, c *call, r tool.Result) tool.Result {
 		return r
 	}
 	fail := func(kind tool.ErrorKind, why string) tool.Result {
+		said, _ := tool.Cut(r.Content, maxSaid, "shortened")
+		c.said, c.fitted = &said, false
 		r.OK, r.ErrorKind = false, kind
-		r.Content = fmt.Sprintf("the skill said that it succeeded (%s), but %s", r.Content, why)
+		r.Content = fmt.Sprintf("the skill said that it succeeded (%s), but %s", said, why)
 		s.claims.failed(c, post, r.Content)
 		return r
 	}
 	if err != nil {
 		return fail(tool.PostconditionFailed, "its postconditions are malformed: "+err.Error())
 	}
-	rest, err := s.rest(s.ctx, s.h.cfg.StopReserve)
+	rest, err := s.rest(c.id)
 	if err != nil {
-		if s.ctx.Err() != nil {
+		if s.ended() != nil {
 			return fail(tool.Canceled, "the session ended before its postconditions were checked")
 		}
 		b.halted = endOf(ReasonActuatorFault, "rest was not measured behind %s: %v", c.tool, err)
 		return fail(tool.NotAtRest, "rest was not measured: "+err.Error())
 	}
-	k := s.checker(rest)
+	k := s.checker(c.id, rest)
 	var (
 		found  []Verification
 		failed []string
@@ -379,7 +414,7 @@ func (s *session) settled(b *batch, c *call, r tool.Result) tool.Result {
 	case len(failed) == 0:
 		s.claims.succeeded(c, post, found)
 		return r
-	case s.ctx.Err() != nil:
+	case s.ended() != nil:
 		return fail(tool.Canceled, "the session ended while its postconditions were checked")
 	}
 	return fail(tool.PostconditionFailed, "at rest this does not hold: "+strings.Join(failed, "; "))
@@ -388,7 +423,7 @@ func (s *session) settled(b *batch, c *call, r tool.Result) tool.Result {
 // postconditions of a skill; one that cannot be parsed is an error of the profile, and never holds.
 func (s *session) postconditions(texts []string) (list []criteria.Criterion, err error) {
 	for _, text := range texts {
-		c, perr := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
+		c, perr := criteria.Parse(text, s.cfg.Tools, s.cfg.Criteria)
 		if perr != nil {
 			err = errors.Join(err, perr)
 			continue

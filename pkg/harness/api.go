@@ -30,6 +30,8 @@ type Config struct {
 	Policy policy.Policy
 	// Approver reaches a person; nil: nobody can be asked, so what asks is denied.
 	Approver policy.Approver
+	// WaitFree: the time in which a person is waited for does not count as wall time.
+	WaitFree bool
 	// Criteria evaluates cel: criteria; nil: criteria.NewCEL over the query tools of Tools.
 	Criteria criteria.Evaluator
 	// Trace records sessions; nil: in memory, given up when the session ends.
@@ -86,6 +88,9 @@ type Goal struct {
 	AllowedTools []string
 	// DryRun validates and publishes nothing; it ends as dry_run.
 	DryRun bool
+	// Resume goes on with a session that another process left, or that was interrupted: what it did is not done again, what it used counts.
+	// Everything else of the goal but Session and Deadline is then the record's.
+	Resume *Record
 	// Deadline on Config.Clock; zero: none. Reaching it is upstream_timeout.
 	Deadline time.Time
 }

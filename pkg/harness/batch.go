@@ -15,8 +15,9 @@ import (
 
 // batch is the calls of one answer, in order.
 type batch struct {
-	calls []call
-	next  int // first call without an observation
+	calls   []call
+	planned bool // of a plan
+	next    int  // first call without an observation
 	// blocked: why no skill of this answer may begin (any more); "": they may.
 	blocked string
 	// finished: why no further call of this answer begins; "": they may.
@@ -36,12 +37,16 @@ type call struct {
 	refused   tool.ErrorKind // "": it passed the checks of its form
 	why       string
 
-	start    time.Time   // of its turn
+	start    time.Time   // zero: it never began
 	finished time.Time   // of its run, where it ran beside others
+	script   *script     // that it began by
 	result   tool.Result // once it is done
 	done     bool
 	ran      bool // a tool was called
 	how      tool.Ending
+	said     *string // what a skill said that was overruled
+	fitted   bool    // the result's content has its final form
+	unknown  bool    // the process ended while it was under way
 }
 
 // refuse a call: it is not carried out.
@@ -54,12 +59,12 @@ func (c *call) end(r tool.Result) { c.result, c.done = r, true }
 
 // accepted takes the calls of a complete answer: each gets an id of its own, is booked and checked for its form. All
 // are checked before the first begins.
-func (s *session) accepted(r model.Response) *ending {
+func (s *session) accepted(r model.Response, planned bool) *ending {
 	if err := s.account.Calls(len(r.Calls)); err != nil {
 		s.parsed(useUnusable, err.Error())
 		return exhausted(err)
 	}
-	b := &batch{calls: make([]call, len(r.Calls))}
+	b := &batch{calls: make([]call, len(r.Calls)), planned: planned}
 	named := make([]model.Call, len(r.Calls))
 	for i := range r.Calls {
 		c := &b.calls[i]
@@ -98,7 +103,7 @@ func (s *session) form(c *call, m *model.Call, i int) {
 		c.id = s.freshID(i)
 	}
 	s.ids[c.id] = -1
-	table := s.h.cfg.Tools
+	table := s.cfg.Tools
 	if impl, ok := table.Get(c.tool); ok {
 		c.impl, c.known = impl, true
 		c.spec, _ = table.Spec(c.tool)
@@ -110,7 +115,7 @@ func (s *session) form(c *call, m *model.Call, i int) {
 		refuse(tool.UnknownTool, "no tool is called %q. The tools are: %s.", clip(c.tool), s.names())
 	case !s.permitted(c.spec):
 		refuse(tool.PermissionDenied, "%s is not among the tools that this goal allows: %s.", c.tool, s.names())
-	case s.h.redact.Holds(c.given):
+	case strings.Contains(c.given, trace.Redacted):
 		refuse(tool.InvalidArguments, "the arguments hold a secret")
 	default:
 		valid, err := table.Validate(c.tool, []byte(c.given))

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"agent_node/pkg/harness/tool"
@@ -17,10 +18,18 @@ const (
 func (s *session) carryOut(b *batch, group []call, left int) {
 	skill := false
 	for i := range group {
-		if c := &group[i]; !c.done {
-			s.begin(c, i)
-			skill = skill || c.spec.Class == tool.Skill
+		c := &group[i]
+		if c.done {
+			continue
 		}
+		s.sync()
+		if b.finished != "" { // the session was interrupted in between
+			c.refuse(tool.Canceled, b.finished)
+			left--
+			continue
+		}
+		s.begin(c, i)
+		skill = skill || c.spec.Class == tool.Skill
 	}
 	skill = skill && !s.goal.DryRun
 	if skill {
@@ -38,7 +47,7 @@ func (s *session) carryOut(b *batch, group []call, left int) {
 	if left == 1 {
 		s.runAlone(b, group)
 	} else {
-		s.runTogether(b, group, left)
+		s.runTogether(b, group)
 	}
 	if !skill {
 		return
@@ -74,6 +83,7 @@ func (s *session) begin(c *call, at int) {
 		}
 	}
 	s.fire(KindCall, c.id, to, begun)
+	c.script = s.script
 }
 
 // runAlone runs the one call of a group that is left.
@@ -87,24 +97,50 @@ func (s *session) runAlone(b *batch, group []call) {
 			c.end(s.control(b, c))
 			return
 		}
-		r, how := s.invoke(c)
+		r, how := s.outcome(c)
 		s.returned(b, c, r, how)
 		return
 	}
 }
 
+// outcome of a call: the tool's, or by the record. A call of which the record does not say how it ended was interrupted: it is not
+// carried out again by itself.
+func (s *session) outcome(c *call) (tool.Result, tool.Ending) {
+	if c.script == nil {
+		return s.invoke(c)
+	}
+	if was := c.script.results[c.id]; was != nil {
+		c.unknown = was.Ending == endingUnknown
+		return was.result()
+	}
+	if !c.script.resume {
+		panic(recordOver{})
+	}
+	c.unknown = true
+	return tool.Result{
+		ErrorKind: tool.Canceled, Source: "harness",
+		Content: "interrupted: the process ended while this call was under way, so that what it did is not known. It was not carried out again.",
+	}, tool.Returned
+}
+
 // runTogether runs several calls at the same time and waits for all of them. One that gets out of control stops the others at once.
-func (s *session) runTogether(b *batch, group []call, left int) {
+func (s *session) runTogether(b *batch, group []call) {
+	if s.script != nil {
+		s.replayTogether(b, group)
+		return
+	}
 	type outcome struct {
 		c   *call
 		r   tool.Result
 		how tool.Ending
 	}
-	results := make(chan outcome, left)
+	results := make(chan outcome, len(group))
+	left := 0
 	for i := range group {
 		if c := &group[i]; !c.done {
+			left++
 			s.apart(func() {
-				r, how := s.invoke(c)
+				r, how := s.outcome(c)
 				results <- outcome{c, r, how}
 			})
 		}
@@ -112,15 +148,43 @@ func (s *session) runTogether(b *batch, group []call, left int) {
 	for range left {
 		o := <-results
 		s.now()
-		s.returned(b, o.c, o.r, o.how)
 		o.c.finished = s.last
+		s.returned(b, o.c, o.r, o.how)
+	}
+}
+
+// replayTogether takes the results of a group by the record; those that made everything stop come in the order in which they did.
+func (s *session) replayTogether(b *batch, group []call) {
+	take := func(c *call) {
+		r, how := s.outcome(c)
+		s.returned(b, c, r, how)
+	}
+	for e := s.peek(); e != nil && Kind(e.Kind) == KindStop; e = s.peek() {
+		i := slices.IndexFunc(group, func(c call) bool { return c.id == e.CallID && !c.done })
+		if i < 0 {
+			break
+		}
+		take(&group[i])
+	}
+	for i := range group {
+		if c := &group[i]; !c.done {
+			take(c)
+		}
+	}
+	s.now()
+	for i := range group {
+		c := &group[i]
+		if was := c.script.result(c.id); was != nil && c.ran {
+			c.finished = was.End
+		}
 	}
 }
 
 // returned takes the result of a call that ran.
 func (s *session) returned(b *batch, c *call, r tool.Result, how tool.Ending) {
-	c.end(r)
 	c.ran, c.how = true, how
+	r.Content, c.fitted = s.fit(c, s.h.redact.Text(r.Content)), true
+	c.end(r)
 	if how != tool.Returned && c.spec.Class == tool.Skill && !s.goal.DryRun {
 		s.stopAfter(b, c, how)
 	}
@@ -135,8 +199,8 @@ func (s *session) invoke(c *call) (tool.Result, tool.Ending) {
 	if c.spec.Class == tool.Skill && !s.goal.DryRun {
 		// A skill's own time limit is kept by the skill, which knows when it is paused. Here it is bounded by what is
 		// left of the goal's time.
-		tc.Deadline = s.motion
-		how.TimeLimit, how.Grace = 0, s.h.cfg.StopReserve+skillGrace
+		tc.Deadline = s.rawTime(s.motion)
+		how.TimeLimit, how.Grace = 0, s.cfg.StopReserve+skillGrace
 		return tool.Invoke(s.moving, c.impl, c.spec, tc, how)
 	}
 	return tool.Invoke(s.ctx, c.impl, c.spec, tc, how)
@@ -153,7 +217,13 @@ func (s *session) stopAfter(b *batch, c *call, how tool.Ending) {
 	if how == tool.Abandoned {
 		why = "did not return"
 	}
-	err := s.stopAll(fmt.Sprintf("skill %s %s", c.tool, why))
+	var was struct{ Error string }
+	var err error
+	if s.next(KindStop, c.id, &was) {
+		err = errorOf(was.Error)
+	} else {
+		err = s.stopAll(fmt.Sprintf("skill %s %s", c.tool, why))
+	}
 	s.fields.Reset().String("message", fmt.Sprintf("skill %s %s; everything was stopped", c.tool, why)).Text("error", text(err))
 	s.record(KindStop, c.id)
 	if err != nil {

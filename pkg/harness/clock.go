@@ -56,6 +56,11 @@ func until(parent context.Context, clock Clock, at time.Time, cause error) (cont
 	return ctx, func() { stop(); cancel(nil) }
 }
 
+// within derives a context that ends with cause after a time.
+func within(parent context.Context, clock Clock, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	return until(parent, clock, clock.Now().Add(d), cause)
+}
+
 // earlier of two instants, where zero means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {

@@ -98,7 +98,7 @@ func (d *decomposition) run(ctx context.Context) DecomposeResult {
 
 // begin checks the request, reads what there is to know and writes the first event.
 func (d *decomposition) begin(ctx context.Context, release *context.CancelFunc) *ending {
-	cfg := &d.h.cfg
+	cfg := d.cfg
 	d.ctx, d.safe = ctx, context.WithoutCancel(ctx)
 	if !trace.ValidSession(d.goal.Session) {
 		return endOf(ReasonBadRequest, "session %q must be 1 to 64 letters, digits, '-' and '_'", d.goal.Session)
@@ -112,7 +112,7 @@ func (d *decomposition) begin(ctx context.Context, release *context.CancelFunc) 
 		d.wallEnd = d.start.Add(limits.WallTime)
 	}
 	wall := Interrupt{ReasonBudgetWallTime, fmt.Sprintf("the wall-time budget of %v is used up", limits.WallTime)}
-	d.ctx, *release = until(ctx, cfg.Clock, d.wallEnd, wall)
+	d.ctx, *release = until(ctx, cfg.Clock, d.rawTime(d.wallEnd), wall)
 
 	sink := cfg.Trace
 	if sink == nil {
@@ -158,7 +158,7 @@ func (d *decomposition) begin(ctx context.Context, release *context.CancelFunc) 
 
 // checkRequest says what is wrong with a request.
 func (d *decomposition) checkRequest(limits budget.Limits) *ending {
-	cfg := &d.h.cfg
+	cfg := d.cfg
 	d.maxSteps = d.request.MaxSteps
 	if d.maxSteps == 0 || d.maxSteps > workflow.MaxSteps {
 		d.maxSteps = workflow.MaxSteps
@@ -194,7 +194,7 @@ func (d *decomposition) offer() {
 		}
 	}
 	for _, x := range d.h.definitions {
-		permission, _ := d.h.cfg.Policy.Decide(x.spec)
+		permission, _ := d.cfg.Policy.Decide(x.spec)
 		if x.spec.Class == tool.Control || permission == policy.Deny || !d.permitted(x.spec) {
 			continue
 		}
@@ -353,7 +353,7 @@ func (d *decomposition) read(arguments string) (workflow.Plan, error) {
 	}
 	p.Task = d.goal.Task
 	err = workflow.Check(p, workflow.Rules{
-		Table: d.h.cfg.Tools, Eval: d.h.cfg.Criteria, Allowed: d.names, MaxSteps: d.maxSteps, NeedCriteria: true,
+		Table: d.cfg.Tools, Eval: d.cfg.Criteria, Allowed: d.names, MaxSteps: d.maxSteps, NeedCriteria: true,
 	})
 	if e, ok := err.(*workflow.PlanError); ok && len(e.Violations) > shownViolations { //nolint:errorlint // as Check returns it
 		more := len(e.Violations) - shownViolations
@@ -366,7 +366,7 @@ func (d *decomposition) read(arguments string) (workflow.Plan, error) {
 func (d *decomposition) finish(e *ending) (r DecomposeResult) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.h.cfg.Logger.Error("internal error at the end", "session", d.goal.Session, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			d.cfg.Logger.Error("internal error at the end", "session", d.goal.Session, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			r = DecomposeResult{Reason: ReasonDependencyLost, Message: fmt.Sprintf("internal error of the harness: %v", p)}
 		}
 	}()
@@ -392,9 +392,9 @@ func (d *decomposition) finish(e *ending) (r DecomposeResult) {
 		d.phase = PhaseEnd
 		d.write(KindEnd, "", stateAtEnd(r.Reason.Outcome()), d.fields.JSON())
 		if err := d.flush(); err != nil {
-			d.h.cfg.Logger.Error("the end was not recorded", "session", d.goal.Session, "error", err)
+			d.cfg.Logger.Error("the end was not recorded", "session", d.goal.Session, "error", err)
 		}
 	}
-	d.h.cfg.Logger.Info("decomposition ended", "session", d.goal.Session, "reason", string(r.Reason), "message", r.Message, "steps", len(r.Plan.Steps))
+	d.cfg.Logger.Info("decomposition ended", "session", d.goal.Session, "reason", string(r.Reason), "message", r.Message, "steps", len(r.Plan.Steps))
 	return r
 }

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
@@ -13,6 +14,7 @@ import (
 func (s *session) dispatch() *ending {
 	b := s.batch
 	for b.next < len(b.calls) && b.halted == nil {
+		s.sync()
 		if b.halted = s.broken(); b.halted != nil {
 			break
 		}
@@ -29,7 +31,6 @@ func (s *session) callOff(b *batch, why string) {
 	for b.next < len(b.calls) {
 		c := &b.calls[b.next]
 		if !c.done {
-			c.start = s.last
 			c.refuse(tool.Canceled, why+b.halted.message)
 		}
 		s.observe(b, c)
@@ -79,7 +80,6 @@ func beside(s tool.Spec, others []call) bool {
 
 // perform calls that run together, to their observations. All are admitted before the first begins.
 func (s *session) perform(b *batch, group []call) {
-	s.now()
 	for i := range group {
 		c := &group[i]
 		if b.halted != nil {
@@ -105,7 +105,6 @@ func (s *session) perform(b *batch, group []call) {
 
 // admit decides whether a call may be carried out. What is refused has its kind afterwards.
 func (s *session) admit(b *batch, c *call) {
-	c.start = s.last
 	skill := c.known && c.spec.Class == tool.Skill
 	switch {
 	case b.finished != "":
@@ -135,7 +134,7 @@ func (s *session) admit(b *batch, c *call) {
 	}
 	permission, why := s.h.judge.Decide(c.spec, c.arguments)
 	if permission != policy.Deny && (moves || !skill) { // a dry run sends nothing
-		if wait, rate, ok := s.h.limiter.Take(c.tool, s.last); !ok {
+		if wait, rate, ok := s.inTime(c); !ok {
 			deny(tool.PreconditionFailed, "%s may be called at the rate of %s only; the next call may begin in %.1f s", c.tool, rate, wait.Seconds())
 			return
 		}
@@ -152,6 +151,26 @@ func (s *session) admit(b *batch, c *call) {
 	default:
 		deny(tool.PermissionDenied, "%s has the unknown permission %q", c.tool, permission)
 	}
+}
+
+// inTime says whether the rate of the call's tool lets it begin, and else how long it would have to wait.
+func (s *session) inTime(c *call) (wait time.Duration, rate policy.Rate, ok bool) {
+	var was struct {
+		Wait int64 `json:"wait_ns"`
+	}
+	switch {
+	case s.next(KindLimited, c.id, &was):
+		wait, rate = time.Duration(was.Wait), s.cfg.Policy.Rates[c.tool]
+	case s.script != nil:
+		return 0, rate, true
+	default:
+		if wait, rate, ok = s.h.limiter.Take(c.tool, s.rawTime(s.last)); ok {
+			return 0, rate, true
+		}
+	}
+	s.fields.Reset().Int("wait_ns", int64(wait))
+	s.record(KindLimited, c.id)
+	return wait, rate, false
 }
 
 // block keeps the later skills of the same answer from beginning: the model chose them for a world in which this one
@@ -171,7 +190,7 @@ func (s *session) tooLate() *ending {
 	if left > 0 {
 		return nil
 	}
-	reserve := s.h.cfg.StopReserve
+	reserve := s.cfg.StopReserve
 	if s.motion.Add(reserve).Equal(s.goal.Deadline) {
 		return endOf(ReasonUpstreamTimeout, "%v until the goal's deadline, and stopping a motion is given %v: no skill begins", left+reserve, reserve)
 	}

@@ -15,16 +15,37 @@ const settleAgain = 200 * time.Millisecond
 // restGrace is how long Settle and Stop may take to notice that their context has ended.
 const restGrace = 500 * time.Millisecond
 
-// rest waits until everything is measured at rest and returns when that was. An actuator that cannot be observed is
+// rest measures rest before something is checked, and records that.
+func (s *session) rest(callID string) (at time.Time, err error) {
+	s.sync()
+	if s.cfg.Settle == nil {
+		return s.now(), nil
+	}
+	var was struct {
+		At    time.Time
+		Error string
+	}
+	if s.expect(KindSettle, &was) {
+		at, err = was.At, errorOf(was.Error)
+	} else {
+		at, err = s.settle(s.ctx, s.cfg.StopReserve)
+	}
+	s.now()
+	s.fields.Reset().Time("at", at).Text("error", text(err))
+	s.record(KindSettle, callID)
+	return at, err
+}
+
+// settle waits until everything is measured at rest and returns when that was. An actuator that cannot be observed is
 // given until the limit to be observed again: a gap in its measurements is no fault yet. Once that was in vain, later
 // calls try once.
-func (s *session) rest(ctx context.Context, limit time.Duration) (time.Time, error) {
-	settle := s.h.cfg.Settle
+func (s *session) settle(ctx context.Context, limit time.Duration) (time.Time, error) {
+	settle := s.cfg.Settle
 	if settle == nil {
 		return s.now(), nil
 	}
-	clock := s.h.cfg.Clock
-	ctx, done := until(ctx, clock, s.now().Add(limit), fmt.Errorf("no rest within %v", limit))
+	clock := s.cfg.Clock
+	ctx, done := within(ctx, clock, limit, fmt.Errorf("no rest within %v", limit))
 	defer done()
 	for {
 		at, err := guarded(ctx, clock, s.apart, restGrace, "settling", settle)
@@ -34,7 +55,7 @@ func (s *session) rest(ctx context.Context, limit time.Duration) (time.Time, err
 			return at, nil
 		}
 		if ctx.Err() == nil && !s.restless {
-			again, cancel := until(ctx, clock, s.last.Add(settleAgain), errAgain)
+			again, cancel := within(ctx, clock, settleAgain, errAgain)
 			<-again.Done()
 			cancel()
 		}
@@ -50,12 +71,12 @@ var errAgain = errors.New("again")
 
 // stopAll stops everything. Its context is never the session's: a stop that shares the context it cancels stops nothing.
 func (s *session) stopAll(reason string) error {
-	stop := s.h.cfg.Stop
+	stop := s.cfg.Stop
 	if stop == nil {
 		return nil
 	}
-	clock, limit := s.h.cfg.Clock, s.h.cfg.StopReserve
-	ctx, done := until(s.safe, clock, s.now().Add(limit), fmt.Errorf("not stopped within %v", limit))
+	clock, limit := s.cfg.Clock, s.cfg.StopReserve
+	ctx, done := within(s.safe, clock, limit, fmt.Errorf("not stopped within %v", limit))
 	defer done()
 	_, err := guarded(ctx, clock, s.apart, restGrace, "stopping", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, stop(ctx, reason)
@@ -68,11 +89,15 @@ func (s *session) end(e *ending) (r Result) {
 	defer func() {
 		// Nothing may come between a session and its result, least of all a panic on the way to it.
 		if p := recover(); p != nil {
-			s.h.cfg.Logger.Error("internal error at the end", "session", s.goal.Session, "panic", fmt.Sprint(p))
+			if s.script != nil {
+				panic(p) // the replay's
+			}
+			s.cfg.Logger.Error("internal error at the end", "session", s.goal.Session, "panic", fmt.Sprint(p))
 			r = s.result(endOf(ReasonActuatorFault, "internal error of the harness while stopping: %v; the session had ended as %s: %s", p, e.reason, e.message), false)
 		}
 	}()
 	s.asking = false
+	e = s.leave(e)
 	if s.log != nil && s.phase != PhaseStop && s.phase != PhaseIdle {
 		s.fields.Reset().String("reason", string(e.reason)).String("message", e.message)
 		s.fire(KindStopping, "", PhaseStop, nil)
@@ -93,21 +118,24 @@ func (s *session) end(e *ending) (r Result) {
 	}
 	r = s.result(e, atRest == nil)
 	s.finishRecord(r)
-	s.h.cfg.Logger.Info("session ended", "session", s.goal.Session, "outcome", r.Outcome.String(), "reason", string(r.Reason), "answer", r.Answer)
+	s.cfg.Logger.Info("session ended", "session", s.goal.Session, "outcome", r.Outcome.String(), "reason", string(r.Reason), "answer", r.Answer)
 	return r
 }
 
 // bringToRest stops what may move, and measures rest. All of it fits into the stop reserve.
 func (s *session) bringToRest(e *ending) (stopped bool, err error) {
-	clock, limit := s.h.cfg.Clock, s.h.cfg.StopReserve
-	began := s.now()
+	if s.script != nil {
+		return s.restOfRecord()
+	}
+	clock, limit := s.cfg.Clock, s.cfg.StopReserve
+	began := clock.Now()
 	var stopErr error
 	if s.begun && !final(e.reason) {
 		stopped = true
 		stopErr = s.stopAll(string(e.reason))
 	}
 	left := max(limit-clock.Now().Sub(began), restGrace)
-	if _, err := s.rest(s.safe, left); err != nil {
+	if _, err := s.settle(s.safe, left); err != nil {
 		return stopped, errors.Join(err, stopErr)
 	}
 	// Measured rest outweighs what the stop said on the way to it.
@@ -155,7 +183,7 @@ func (s *session) finishRecord(r Result) {
 		s.phase = PhaseEnd
 		s.write(KindEnd, "", stateAtEnd(r.Outcome), s.fields.JSON())
 		if err := s.flush(); err != nil {
-			s.h.cfg.Logger.Error("the end was not recorded", "session", s.goal.Session, "error", err)
+			s.cfg.Logger.Error("the end was not recorded", "session", s.goal.Session, "error", err)
 		}
 	}
 	s.phase = PhaseEnd

@@ -186,6 +186,8 @@ type rig struct {
 	ctx  context.Context
 	sink *trace.Memory
 	news []harness.Progress
+	// unique: what happened cannot be replayed (an error inside the harness).
+	unique bool
 }
 
 func newRig(t testing.TB, m model.Model, tools ...tool.Tool) *rig {
@@ -285,6 +287,9 @@ func (r *rig) checkRecord(res harness.Result) {
 	if !slices.Equal(steps, want) {
 		r.t.Errorf("steps of the record %q, of the result %q", steps, want)
 	}
+	if !r.unique {
+		r.checkReplay(events)
+	}
 	m, ok := r.cfg.Model.(*answers)
 	if !ok || len(r.cfg.Secrets) > 0 {
 		return
@@ -302,6 +307,24 @@ func (r *rig) checkRecord(res harness.Result) {
 		a, b := requestBytes(r.t, rebuilt[i]), requestBytes(r.t, m.seen[i])
 		if !bytes.Equal(a, b) {
 			r.t.Errorf("request %d rebuilt:\n%s\nsent:\n%s", i+1, a, b)
+		}
+	}
+}
+
+// checkReplay: today's loop on what was recorded comes to the same events.
+func (r *rig) checkReplay(events []trace.Event) {
+	r.t.Helper()
+	report, err := harness.Replay(events)
+	if err != nil {
+		r.t.Errorf("replay: %v", err)
+		return
+	}
+	if d := report.Difference; d != nil || !report.Complete || len(report.Notes) > 0 {
+		r.t.Errorf("replayed %d of %d events, complete %t, notes %v: %v", report.Same, report.Events, report.Complete, report.Notes, d)
+		for _, e := range events[:min(len(events), 200)] {
+			if d != nil && e.Seq+4 > d.Seq && e.Seq < d.Seq+4 {
+				r.t.Logf("%d %s %s %s/%s %s", e.Seq, e.Kind, e.CallID, e.Phase, e.State, e.Data)
+			}
 		}
 	}
 }

@@ -58,7 +58,7 @@ var errPrediction = errors.New("the prediction takes too long")
 
 // predicted asks a step's tool what the call would do; false where it cannot say.
 func (d *decomposition) predicted(step workflow.Step, state any) (tool.Prediction, bool) {
-	impl, found := d.h.cfg.Tools.Get(step.Tool)
+	impl, found := d.cfg.Tools.Get(step.Tool)
 	p, can := impl.(tool.Predictor)
 	if step.Agent() || !found || !can {
 		return tool.Prediction{}, false
@@ -67,12 +67,12 @@ func (d *decomposition) predicted(step workflow.Step, state any) (tool.Predictio
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	clock := d.h.cfg.Clock
-	ctx, done := until(d.ctx, clock, d.now().Add(predictLimit), errPrediction)
+	clock := d.cfg.Clock
+	ctx, done := within(d.ctx, clock, predictLimit, errPrediction)
 	defer done()
 	answer, err := guarded(ctx, clock, d.apart, readGrace, step.Tool, func(ctx context.Context) (tool.Prediction, error) {
 		return p.Predict(ctx, tool.Call{
-			ID: step.ID, Session: d.goal.Session, Arguments: arguments, Deadline: d.wallEnd, Note: func(string, any) {},
+			ID: step.ID, Session: d.goal.Session, Arguments: arguments, Deadline: d.rawTime(d.wallEnd), Note: func(string, any) {},
 		}, state), nil
 	})
 	if err != nil {
@@ -85,14 +85,14 @@ func (d *decomposition) predicted(step workflow.Step, state any) (tool.Predictio
 // readings are what the query tools that need no arguments say now, so that a plan can begin with the world as it is. What
 // cannot be read in time is left out.
 func (d *decomposition) readings() map[string]json.RawMessage {
-	clock := d.h.cfg.Clock
+	clock := d.cfg.Clock
 	end := clock.Now().Add(readLimit)
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	out := map[string]json.RawMessage{}
 	for _, x := range d.h.definitions {
-		table := d.h.cfg.Tools
-		permission, _ := d.h.cfg.Policy.Decide(x.spec)
+		table := d.cfg.Tools
+		permission, _ := d.cfg.Policy.Decide(x.spec)
 		if x.spec.Class != tool.Query || permission != policy.Allow || !d.permitted(x.spec) {
 			continue
 		}

@@ -22,6 +22,8 @@ type Harness struct {
 	redact      *trace.Redactor
 	definitions []definition
 	all         []model.Tool // of all definitions
+	tableJSON   []byte       // of all tools, for the record
+	policyJSON  []byte
 }
 
 // definition is a tool as the model sees it, with its spec.
@@ -62,11 +64,14 @@ func New(cfg Config) (*Harness, error) {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
 	h := &Harness{cfg: cfg, judge: judge, limiter: policy.NewLimiter(cfg.Policy), redact: trace.NewRedactor(cfg.Secrets)}
+	var recorded []recordedTool
 	for _, s := range cfg.Tools.Specs() {
 		seen := model.Tool{Name: s.Name, Description: s.Description, Class: s.Class.String(), Parameters: s.Parameters}
 		h.definitions = append(h.definitions, definition{s, seen, trace.Marshal(seen)})
 		h.all = append(h.all, seen)
+		recorded = append(recorded, recordTool(s))
 	}
+	h.tableJSON, h.policyJSON = trace.Marshal(recorded), trace.Marshal(recordPolicy(cfg.Policy))
 	return h, nil
 }
 

@@ -38,6 +38,11 @@ const (
 	KindImages       Kind = "images"           // the pictures that belong to an observation
 	KindRecorder     Kind = trace.KindRecorder // the disk did not take records for a while
 	KindLate         Kind = "late_result"      // what an abandoned call observed in the end; ignored
+	KindCheck        Kind = "check"            // what the harness itself called a tool for, and what that observed
+	KindSettle       Kind = "settle"           // rest was measured, or was not, before something was checked
+	KindInterrupt    Kind = "interrupt"        // what ends the session from outside was noticed
+	KindLimited      Kind = "limited"          // a call came too early for its tool's rate
+	KindResumed      Kind = "resumed"          // from here on the session goes on in another process
 	KindStop         Kind = "stop"             // everything was stopped because a skill panicked or hung
 	KindFault        Kind = "fault"            // an error inside the harness, or of an observer
 	KindTool         Kind = "tool."            // prefix of what tools record under their call
@@ -82,6 +87,8 @@ var transitions = map[Phase]map[Kind][]Phase{
 		KindStopping: {PhaseStop},
 	},
 	PhaseDecide: {
+		KindAsked:    {PhaseDecide}, // a gate of a plan
+		KindAnswered: {PhaseDecide},
 		KindDecision: {PhaseAssemble},
 		KindStopping: {PhaseStop},
 	},

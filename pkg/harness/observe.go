@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -12,12 +13,23 @@ import (
 
 // observe records the one result of a call, shows it to the model and keeps it as a step.
 func (s *session) observe(b *batch, c *call) {
+	s.sync()
 	r, end := c.result, c.finished
 	if end.IsZero() {
 		end = s.now()
 	}
-	content := s.fit(c.id, s.h.redact.Text(r.Content))
-	images, note := s.pictures(c.id, r.Images)
+	if c.start.IsZero() { // it never began
+		c.start = end
+	}
+	content := r.Content
+	if !c.fitted {
+		content = s.fit(c, s.h.redact.Text(content))
+	}
+	if s.script != nil && c.ran && s.script.results[c.id] != nil {
+		content = s.script.results[c.id].Content
+	}
+	r.Content = content
+	images, note := s.pictures(c, r.Images)
 	content += note
 	step := Step{
 		Index: uint32(len(s.steps) + 1), CallID: c.id, Tool: s.h.redact.Text(trace.ValidText(c.tool)), Class: c.spec.Class, Source: r.Source,
@@ -50,20 +62,41 @@ func (s *session) observe(b *batch, c *call) {
 	if len(r.Postconditions) > 0 {
 		s.fields.Strings("postconditions", r.Postconditions)
 	}
+	if c.said != nil {
+		s.fields.String("said", *c.said)
+	}
+	switch {
+	case c.unknown:
+		s.fields.String("ending", endingUnknown)
+	case c.how != tool.Returned:
+		s.fields.String("ending", endingName(c.how))
+	}
 	s.fields.Text("interrupt", r.Interrupt)
 	if r.DependencyLost {
 		s.fields.Bool("dependency_lost", true)
 	}
 	s.fields.Time("start", c.start).Time("end", end)
 	s.fire(KindObservation, c.id, to, &s.steps[len(s.steps)-1])
+	s.seen = len(s.steps)
 	s.history.Observation(c.id, c.tool, r.OK, Shown(c.spec.Class, r.OK, r.ErrorKind, r.Passed, content), images...)
 	s.weigh(b, c, r)
 }
 
 // fit brings what was observed into the form that the model and the record get: valid UTF-8 of a bounded length. What that changes is
 // kept whole beside the record, and a note says where.
-func (s *session) fit(id, whole string) string {
-	most := s.h.cfg.MaxResultBytes
+func (s *session) fit(c *call, whole string) string {
+	var kept json.RawMessage
+	if s.next(KindWhole, c.id, &kept) {
+		s.write(KindWhole, c.id, s.state(), kept)
+		if !c.ran {
+			return s.script.results[c.id].Content
+		}
+	}
+	if s.script != nil && c.ran {
+		return whole // as it was recorded
+	}
+	id := c.id
+	most := s.cfg.MaxResultBytes
 	if utf8.ValidString(whole) && len(whole) <= most {
 		return whole
 	}
@@ -73,8 +106,7 @@ func (s *session) fit(id, whole string) string {
 		where = "the whole is in " + where
 	} else {
 		where = "the whole could not be kept"
-		s.fields.Reset().String("message", "the whole of an observation could not be kept").Text("error", err.Error())
-		s.record(KindFault, id)
+		s.note(KindFault, id, map[string]any{"message": "the whole of an observation could not be kept", "error": err.Error()})
 	}
 	short, cut := tool.Cut(whole, most, where)
 	if !cut {
@@ -84,18 +116,25 @@ func (s *session) fit(id, whole string) string {
 }
 
 // pictures records what a call saw and returns it as the model is shown it; a model that is shown none is told so.
-func (s *session) pictures(callID string, taken []tool.Image) (shown []model.Image, note string) {
+func (s *session) pictures(c *call, taken []tool.Image) (shown []model.Image, note string) {
+	var was struct{ Images []model.Image }
+	if s.next(KindImages, c.id, &was) {
+		shown = was.Images
+		s.fields.Reset().Any("images", shown)
+		s.record(KindImages, c.id)
+		return shown, ""
+	}
 	if len(taken) == 0 {
 		return nil, ""
 	}
-	if !s.h.cfg.Images {
+	if !s.cfg.Images {
 		return nil, " [a picture was taken, and this model is shown none]"
 	}
 	for _, i := range taken {
 		shown = append(shown, model.Image(i))
 	}
 	s.fields.Reset().Any("images", shown)
-	s.record(KindImages, callID)
+	s.record(KindImages, c.id)
 	return shown, ""
 }
 
@@ -125,11 +164,11 @@ func (s *session) weigh(b *batch, c *call, r tool.Result) {
 		default:
 			reason = ReasonActuatorFault
 		}
-		b.halted = endOf(reason, "%s: %s", c.tool, s.h.redact.Text(r.Content))
+		b.halted = endOf(reason, "%s: %s", c.tool, r.Content)
 		return
 	}
 	if s.lost >= dependencyLimit {
-		b.halted = endOf(ReasonDependencyLost, "%d calls in a row found what they depend on gone; the last: %s: %s", s.lost, c.tool, s.h.redact.Text(r.Content))
+		b.halted = endOf(ReasonDependencyLost, "%d calls in a row found what they depend on gone; the last: %s: %s", s.lost, c.tool, r.Content)
 		return
 	}
 	if c.spec.Class == tool.Skill && !r.OK && !s.goal.DryRun && !r.ErrorKind.NeverRan() && !s.motion.IsZero() && !s.last.Before(s.motion) {

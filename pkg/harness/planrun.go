@@ -11,6 +11,7 @@ import (
 	"agent_node/pkg/harness/history"
 	"agent_node/pkg/harness/model"
 	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
 	"agent_node/pkg/harness/workflow"
 )
 
@@ -18,7 +19,7 @@ import (
 func (s *session) checkPlan() error {
 	p := s.goal.Plan
 	err := workflow.Check(*p, workflow.Rules{
-		Table: s.h.cfg.Tools, Eval: s.h.cfg.Criteria, Allowed: s.goal.AllowedTools,
+		Table: s.cfg.Tools, Eval: s.cfg.Criteria, Allowed: s.goal.AllowedTools,
 	})
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func (s *session) checkPlan() error {
 		return nil
 	}
 	for _, text := range p.SuccessCriteria {
-		c, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
+		c, err := criteria.Parse(text, s.cfg.Tools, s.cfg.Criteria)
 		if err != nil {
 			return err // cannot be: Check parsed it
 		}
@@ -78,7 +79,7 @@ func (s *session) wave(p workflow.Plan, order []int, done map[string]bool) int {
 	for _, i := range order {
 		stage := p.Steps[i]
 		met := !slices.ContainsFunc(stage.DependsOn, func(id string) bool { return !done[id] })
-		spec, known := s.h.cfg.Tools.Spec(stage.Tool)
+		spec, known := s.cfg.Tools.Spec(stage.Tool)
 		if stage.Agent() || !known || !met || len(calls) >= s.account.StagesLeft() {
 			break
 		}
@@ -105,7 +106,7 @@ func (s *session) planDone(p workflow.Plan) *ending {
 			evidence = append(evidence, step.CallID)
 		}
 	}
-	s.judge(s.planAnswer(), evidence)
+	s.judge("", s.planAnswer(), evidence)
 	v := s.verdict
 	s.fields.Reset().Bool("passed", v.passed).Int("round", int64(s.rounds)).String("message", v.words)
 	s.fire(KindVerdict, "", PhaseDecide, nil)
@@ -169,11 +170,18 @@ func (s *session) callStages(stages []workflow.Step) *ending {
 	s.callsField(r.Calls)
 	s.fields.String("finish", string(r.Finish))
 	s.fire(KindResponse, "", PhaseParse, nil)
-	if e := s.accepted(r); e != nil {
+	if e := s.accepted(r, true); e != nil {
 		return e
 	}
 	b := s.batch
 	e := s.dispatch()
+	s.sync()
+	if again := s.again(stages, b); e == nil && len(again) > 0 {
+		if e := s.decide(); e != nil {
+			return e
+		}
+		return s.callStages(again)
+	}
 	if e != nil && len(stages) == 1 {
 		return stageEnd(stages[0], e)
 	}
@@ -185,6 +193,33 @@ func (s *session) callStages(stages []workflow.Step) *ending {
 		return e
 	}
 	return failed
+}
+
+// again are the stages of a wave that have to be carried out once more, under other ids: they were under way when their process ended, and
+// lead to the same however often they run. All others of the wave must have succeeded.
+func (s *session) again(stages []workflow.Step, b *batch) []workflow.Step {
+	var out []workflow.Step
+	for i, stage := range stages {
+		c := &b.calls[i]
+		switch {
+		case (c.unknown || c.id == s.cut) && (reads(c.spec) || c.spec.Repeatable):
+			stage.ID = s.freshName(stage.ID)
+			out = append(out, stage)
+		case !c.result.OK || c.spec.Class == tool.Verify && !c.result.Passed:
+			return nil
+		}
+	}
+	return out
+}
+
+// freshName of a stage's call that is made once more.
+func (s *session) freshName(id string) string {
+	for n := 2; ; n++ {
+		name := fmt.Sprintf("%s_again_%d", id, n)
+		if _, used := s.ids[name]; !used {
+			return name
+		}
+	}
 }
 
 // stagesFailed names every stage of a wave that failed; the first one's reason is the plan's.
@@ -247,22 +282,22 @@ func (s *session) gate(stage workflow.Step) *ending {
 	if len(stage.Acceptance) == 0 || s.goal.DryRun {
 		return nil
 	}
-	rest, err := s.rest(s.ctx, s.h.cfg.StopReserve)
+	rest, err := s.rest("")
 	if err != nil {
 		if e := s.broken(); e != nil {
 			return e
 		}
 		return endOf(ReasonActuatorFault, "rest was not measured behind stage %s: %v", stage.ID, err)
 	}
-	k := s.checker(rest)
+	k := s.checker("", rest)
 	for _, text := range stage.Acceptance {
-		c, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
+		c, err := criteria.Parse(text, s.cfg.Tools, s.cfg.Criteria)
 		if err != nil {
 			return endOf(ReasonBadRequest, "stage %s: %v", stage.ID, err)
 		}
 		var v Verification
 		if c.Kind == criteria.ByPerson {
-			v = s.askJudge(c)
+			v = s.askJudge("", c)
 		} else {
 			v = k.judge(c)
 		}
@@ -289,15 +324,15 @@ func (s *session) agentStage(stage workflow.Step, steps []workflow.Step, left []
 	}
 	outer := s.suspend()
 	defer s.resume(outer)
-	system := history.System(history.Prompt{
-		Facts: s.h.cfg.Facts, Criteria: stage.Acceptance, Limits: s.account.Limits(), DryRun: s.goal.DryRun, Tools: s.tools(),
+	system := s.system(history.Prompt{
+		Facts: s.cfg.Facts, Criteria: stage.Acceptance, Limits: s.account.Limits(), DryRun: s.goal.DryRun, Tools: s.tools(),
 	})
-	s.history = history.New(system, stage.Description, s.tools())
+	s.history = history.New(system, s.h.redact.Text(trace.ValidText(stage.Description)), s.tools())
 	s.fields.Reset().String("stage", stage.ID).String("task", stage.Description).String("system", system).Uint("share", uint64(share))
 	s.record(KindStage, "")
 	s.criteria, s.declared, s.claims, s.rounds, s.ran = nil, nil, claims{}, 0, false
 	for _, text := range stage.Acceptance {
-		c, err := criteria.Parse(text, s.h.cfg.Tools, s.h.cfg.Criteria)
+		c, err := criteria.Parse(text, s.cfg.Tools, s.cfg.Criteria)
 		if err != nil {
 			return endOf(ReasonBadRequest, "stage %s: %v", stage.ID, err)
 		}

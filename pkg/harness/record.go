@@ -13,6 +13,7 @@ func (s *session) fire(kind Kind, callID string, to Phase, last *Step) {
 	if err := CheckTransition(s.phase, kind, to); err != nil {
 		panic(err)
 	}
+	s.sync() // what comes behind the end of a script is live, and the record says so first
 	s.phase = to
 	s.write(kind, callID, s.state(), s.fields.JSON())
 	s.progress(last)
@@ -23,17 +24,26 @@ func (s *session) record(kind Kind, callID string) {
 	s.write(kind, callID, s.state(), s.fields.JSON())
 }
 
-// write appends to the log. A failure sticks and ends the session at the next phase.
+// write appends to the log; where there is a script, it says what the event must be.
 func (s *session) write(kind Kind, callID string, state State, data json.RawMessage) {
+	data = s.h.redact.JSON(data)
+	if s.script != nil {
+		s.compare(kind, callID, state, data)
+	}
+	s.append(kind, callID, state, data)
+}
+
+// append to the log. A failure sticks and ends the session at the next phase.
+func (s *session) append(kind Kind, callID string, state State, data json.RawMessage) {
 	if s.log == nil {
 		return
 	}
 	err := s.log.Append(trace.Event{
-		Time: s.last, Kind: string(kind), CallID: callID, Phase: string(s.phase), State: state.String(), Data: s.h.redact.JSON(data),
+		Time: s.last, Kind: string(kind), CallID: callID, Phase: string(s.phase), State: state.String(), Data: data,
 	})
 	if err != nil && s.traceErr == nil {
 		s.traceErr = err
-		s.h.cfg.Logger.Error("the record cannot be written", "session", s.goal.Session, "error", err)
+		s.cfg.Logger.Error("the record cannot be written", "session", s.goal.Session, "error", err)
 	}
 }
 
@@ -47,8 +57,8 @@ func (s *session) note(kind Kind, callID string, data any) {
 		var f trace.Fields
 		raw = f.Reset().Raw("value", raw).JSON()
 	}
-	if err := s.log.Append(trace.Event{Time: s.h.cfg.Clock.Now(), Kind: string(kind), CallID: callID, Data: s.h.redact.JSON(raw)}); err != nil {
-		s.h.cfg.Logger.Warn("an event was not recorded", "session", s.goal.Session, "kind", string(kind), "error", err)
+	if err := s.log.Append(trace.Event{Time: s.cfg.Clock.Now(), Kind: string(kind), CallID: callID, Data: s.h.redact.JSON(raw)}); err != nil {
+		s.cfg.Logger.Warn("an event was not recorded", "session", s.goal.Session, "kind", string(kind), "error", err)
 	}
 }
 
@@ -58,7 +68,7 @@ func (s *session) flush() error {
 	if s.traceErr != nil {
 		return s.traceErr
 	}
-	if s.log == nil {
+	if s.log == nil || s.script != nil { // nothing moves by a script
 		return nil
 	}
 	if err := s.log.Flush(s.safe); err != nil {
@@ -75,7 +85,7 @@ func (s *session) close() {
 		return
 	}
 	if err := s.log.Close(); err != nil {
-		s.h.cfg.Logger.Error("the record was not closed", "session", s.goal.Session, "error", err)
+		s.cfg.Logger.Error("the record was not closed", "session", s.goal.Session, "error", err)
 	}
 }
 
@@ -99,7 +109,7 @@ func (s *session) progress(last *Step) {
 
 // show tells the observer; its panic costs it further news, and the session nothing.
 func (s *session) show(state State, last *Step) {
-	if s.obs == nil {
+	if s.obs == nil || s.script != nil {
 		return
 	}
 	if last == nil && len(s.steps) > 0 {

@@ -290,7 +290,7 @@ func (f observerFunc) Progress(p harness.Progress) { f(p) }
 func TestInternalErrorEndsSafely(t *testing.T) {
 	rob := newRobot()
 	r := newRig(t, ends(calls(callID("g", "gripper", `{"open":true}`), callID("h", "get_battery", `{}`))), rob.tools()...)
-	r.cfg.Criteria = panickingEvaluator{}
+	r.cfg.Criteria, r.unique = panickingEvaluator{}, true
 	stops := 0
 	r.cfg.Stop = func(context.Context, string) error { stops++; return nil }
 	res := r.run()

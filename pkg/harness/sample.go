@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/history"
@@ -21,14 +22,16 @@ var warnings = [...]float64{0.1, 0.25}
 
 // assemble the next request and reserve its worst case.
 func (s *session) assemble() *ending {
+	s.sync()
 	if e := s.broken(); e != nil {
 		return e
 	}
 	s.now()
+	s.welcome()
 	s.warn()
 	size := s.history.Size()
 	bound := s.meter.Bound(size)
-	own := s.h.cfg.MaxOutputTokens
+	own := s.cfg.MaxOutputTokens
 	outCap, err := s.account.Reserve(bound, own, s.elapsed())
 	if err != nil {
 		return exhausted(err)
@@ -75,6 +78,7 @@ func (s *session) warn() {
 
 // tell appends words of the harness to the history.
 func (s *session) tell(text string) {
+	text = s.h.redact.Text(trace.ValidText(text))
 	s.history.Note(text)
 	s.fields.Reset().String("text", text)
 	s.record(KindNote, "")
@@ -84,19 +88,17 @@ func (s *session) tell(text string) {
 func (s *session) sample() (model.Response, error) {
 	r := s.history.Request()
 	r.MaxOutputTokens = s.outCap
-	r.Deadline = earlier(s.wallEnd, s.goal.Deadline)
+	r.Deadline = s.rawTime(earlier(s.wallEnd, s.goal.Deadline))
 	r.Observe = s.observed
 	size := s.history.Size()
 	r.Afford = s.afford(size)
 	asked := s.last
-	m := s.h.cfg.Model
-	response, err := guarded(s.ctx, s.h.cfg.Clock, s.apart, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
-		return m.Sample(ctx, r)
-	})
+	response, err := s.askModel(r)
 	s.now()
 	if err != nil {
 		response.Text, response.Calls = "", nil // nothing of a failed answer is used
 	}
+	s.shown(&response)
 	input, output := s.count(size, response, err)
 	paid := response.Wasted.Plus(model.Usage{InputTokens: input, OutputTokens: output})
 	s.account.Sampled(paid.InputTokens, paid.OutputTokens)
@@ -115,10 +117,44 @@ func (s *session) sample() (model.Response, error) {
 	}
 	s.fields.Int("took_ns", int64(s.last.Sub(asked)))
 	if err != nil {
-		s.fields.String("error", err.Error())
+		s.errorFields(err)
 	}
 	s.fire(KindResponse, "", PhaseParse, nil)
 	return response, err
+}
+
+// shown makes of an answer what the record shows of it, so that the loop goes on with the same: valid text, and no secrets. Arguments stay
+// as they are but for secrets, since what is no UTF-8 is an error in them.
+func (s *session) shown(r *model.Response) {
+	r.Text = s.h.redact.Text(trace.ValidText(r.Text))
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		c.ID, c.Tool, c.Arguments = s.h.redact.Text(trace.ValidText(c.ID)), s.h.redact.Text(trace.ValidText(c.Tool)), s.h.redact.Text(c.Arguments)
+	}
+}
+
+// askModel asks the model, or takes what it answered by the record.
+func (s *session) askModel(r model.Request) (model.Response, error) {
+	var was recordedResponse
+	if s.expect(KindResponse, &was) {
+		return was.response()
+	}
+	m := s.cfg.Model
+	return guarded(s.ctx, s.cfg.Clock, s.apart, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
+		return m.Sample(ctx, r)
+	})
+}
+
+// errorFields writes what is decided on by an error of the model.
+func (s *session) errorFields(err error) {
+	s.fields.String("error", err.Error())
+	if errors.Is(err, model.ErrContextOverflow) {
+		s.fields.Bool("context_overflow", true)
+	}
+	var x *budget.Exhausted
+	if errors.As(err, &x) {
+		s.fields.Any("exhausted", x)
+	}
 }
 
 // afford decides on what a model adapter asks more than once: each try is reserved at its worst like a step of its own, beside what the
@@ -139,6 +175,9 @@ func (s *session) callsField(calls []model.Call) {
 	s.fields.List("calls", len(calls), func(i int, o *trace.Fields) {
 		c := &calls[i]
 		o.String("id", c.ID).String("name", c.Tool).String("arguments", c.Arguments)
+		if !utf8.ValidString(c.Arguments) {
+			o.Any("arguments_raw", []byte(c.Arguments))
+		}
 	})
 }
 
@@ -215,7 +254,7 @@ func (s *session) parse(r model.Response, err error) *ending {
 	switch {
 	case len(r.Calls) > 0:
 		s.unusable = 0
-		return s.accepted(r)
+		return s.accepted(r, false)
 	case text == "":
 		return s.unusableAnswer(r, "Your answer was empty. Call a tool, or end with finish.")
 	}
@@ -223,7 +262,7 @@ func (s *session) parse(r model.Response, err error) *ending {
 	s.history.Assistant(r.Text, nil)
 	s.fields.Reset().String("use", useAnswer)
 	s.fire(KindParsed, "", PhaseAccept, nil)
-	s.judge(text, nil)
+	s.judge("", text, nil)
 	v := s.verdict
 	if v.end == nil {
 		s.tell(v.words)
@@ -237,9 +276,9 @@ func (s *session) parse(r model.Response, err error) *ending {
 func (s *session) modelFailed(err error) *ending {
 	var x *budget.Exhausted
 	if errors.As(err, &x) {
-		return endOf(Reason("budget_"+string(x.Dimension)), "%s: %v", s.h.cfg.Model.Name(), err)
+		return endOf(Reason("budget_"+string(x.Dimension)), "%s: %v", s.cfg.Model.Name(), err)
 	}
-	return endOf(ReasonModelError, "%s: %v", s.h.cfg.Model.Name(), err)
+	return endOf(ReasonModelError, "%s: %v", s.cfg.Model.Name(), err)
 }
 
 // parsed records an answer that leads to no call and no acceptance.

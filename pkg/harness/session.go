@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -29,6 +30,7 @@ func endOf(r Reason, format string, args ...any) *ending {
 // session is one goal's run. Its goroutine owns every field; only note may be called from others.
 type session struct {
 	h    *Harness
+	cfg  *Config // the harness's; of a session that goes on from a record, its own
 	goal Goal
 	obs  Observer
 	log  trace.Log
@@ -40,12 +42,18 @@ type session struct {
 	observed func(string, any)                       // records what a model adapter tells
 	ctx      context.Context
 	safe     context.Context // ctx without its end: for what must go on when ctx ends
-	start    time.Time
-	last     time.Time       // newest reading of the clock
-	wallEnd  time.Time       // end of the wall-time budget; zero: none
-	motion   time.Time       // when a motion must be over, the stop reserve kept; zero: never
-	over     error           // the Interrupt with which a motion ends then
-	moving   context.Context // ctx, ended at that time with that cause: the context of skills
+	cancel   context.CancelCauseFunc
+	moving   context.Context // ctx, ended when a motion must be over: the context of skills
+	halt     context.CancelCauseFunc
+	timers   []func() bool // stop what ends these two in time
+	raw      time.Time     // a reading of the clock,
+	anchor   time.Time     // and the wall time that it stands for
+	start    time.Time     // this and what follows count from the anchor
+	last     time.Time     // newest reading of the clock
+	waited   time.Duration // for people, where that does not count
+	wallEnd  time.Time     // end of the wall-time budget; zero: none
+	motion   time.Time     // when a motion must be over, the stop reserve kept; zero: never
+	over     error         // the Interrupt with which a motion ends then
 
 	phase  Phase
 	asking bool // a person is asked
@@ -61,6 +69,7 @@ type session struct {
 
 	allowed  map[string]bool // nil: all
 	steps    []Step
+	seen     int            // steps that are recorded
 	ids      map[string]int // call id -> index in steps, or -1 while it has no observation
 	batch    *batch
 	restless bool // rest could not be measured for as long as there was time
@@ -82,26 +91,31 @@ type session struct {
 	stale         bool           // a skill began since
 	gates         []Verification // of a plan's stages
 
-	traceErr error
+	traceErr    error
+	interrupted *ending // what ended the session from outside, once that was noticed
+	script      *script // what a record says of everything outside; nil: it is live
+	self        string  // what approvals are bound to: the session's name; where it goes by a record, that one's
+	resumes     string  // the session that it goes on with
+	resumed     bool    // the model is to be told that the session goes on
+	cut         string  // the call that was canceled as its process ended
 }
 
 func newSession(h *Harness, g Goal, o Observer) *session {
-	s := &session{h: h, goal: g, obs: o, phase: PhaseIdle, ids: map[string]int{}, told: 1, start: h.cfg.Clock.Now(), workers: newWorkers(), safe: context.Background()}
+	s := &session{
+		h: h, cfg: &h.cfg, goal: g, obs: o, phase: PhaseIdle, ids: map[string]int{}, told: 1, workers: newWorkers(),
+		safe: context.Background(),
+	}
 	s.apart, s.after, s.observed = s.workers.run, h.cfg.Clock.AfterFunc, s.modelNote
-	s.last = s.start
+	s.self = g.Session
+	s.goal.Task = h.redact.Text(trace.ValidText(g.Task))
+	s.drop(h.cfg.Clock.Now())
+	s.start = s.last
+	if !g.Deadline.IsZero() {
+		s.goal.Deadline = s.anchor.Add(g.Deadline.Sub(s.raw))
+	}
 	s.late = func(c tool.Call, r tool.Result) { s.note(KindLate, c.ID, r) }
 	return s
 }
-
-// now reads the clock. Between two pieces of somebody else's code no time passes that matters: what happens there is
-// stamped with s.last, since reading the clock costs as much as writing an event.
-func (s *session) now() time.Time {
-	s.last = s.h.cfg.Clock.Now()
-	return s.last
-}
-
-// elapsed since the session began, as of the last reading.
-func (s *session) elapsed() time.Duration { return s.last.Sub(s.start) }
 
 // run is the session from its first to its last event.
 func (s *session) run(ctx context.Context) (r Result) {
@@ -110,7 +124,7 @@ func (s *session) run(ctx context.Context) (r Result) {
 	e := func() (e *ending) {
 		defer func() {
 			if p := recover(); p != nil {
-				e = s.internal(p)
+				e = s.thrown(p)
 			}
 		}()
 		if e := s.open(ctx, &release); e != nil {
@@ -124,16 +138,39 @@ func (s *session) run(ctx context.Context) (r Result) {
 	return s.end(e)
 }
 
+// thrown turns a panic of the loop into an ending: an internal error, or where a session's record cannot be followed any further.
+func (s *session) thrown(p any) *ending {
+	d, differs := p.(*Difference)
+	switch {
+	case s.script != nil && !s.script.resume:
+		panic(p) // the replay's
+	case s.script != nil && differs:
+		s.script = nil
+		if b := s.batch; b != nil && len(s.steps) > s.seen { // its observation is what differs: it has none yet
+			s.steps = s.steps[:s.seen]
+			b.next--
+			b.calls[b.next].done = false
+		}
+		s.now()
+		s.arm()
+		return endOf(ReasonBadRequest, "the session cannot go on, since today's loop would not have come here: %v", d)
+	}
+	return s.internal(p)
+}
+
 // internal turns a panic of the loop into an ending.
 func (s *session) internal(p any) *ending {
-	s.h.cfg.Logger.Error("internal error", "session", s.goal.Session, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	s.cfg.Logger.Error("internal error", "session", s.goal.Session, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	s.note(KindFault, "", map[string]any{"message": fmt.Sprint(p), "stack": string(debug.Stack())})
 	return endOf(ReasonDependencyLost, "internal error of the harness: %v", p)
 }
 
 // open checks the goal and writes the first event.
 func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending {
-	cfg := &s.h.cfg
+	if e := s.takeUp(); e != nil {
+		return e
+	}
+	cfg := s.cfg
 	s.ctx, s.safe = ctx, context.WithoutCancel(ctx)
 	sink := cfg.Trace
 	if sink == nil {
@@ -148,37 +185,27 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 	}
 	s.log = log
 
-	limits := budget.Effective(s.goal.Budget, cfg.Defaults, cfg.Maxima)
+	limits := s.goal.Budget
+	if s.script == nil {
+		limits = budget.Effective(s.goal.Budget, cfg.Defaults, cfg.Maxima)
+	}
 	bad := s.check(limits)
 	if s.account == nil { // the goal is refused; it still has an account, for the result
 		s.account, _ = budget.Open(budget.Limits{}, budget.Prices{})
 	}
-	if limits.WallTime > 0 {
-		s.wallEnd = s.start.Add(limits.WallTime)
-	}
-	if end := earlier(s.wallEnd, s.goal.Deadline); !end.IsZero() {
-		s.motion = end.Add(-cfg.StopReserve)
-		s.over = Interrupt{ReasonBudgetWallTime, "the wall-time budget is used up but for the stop reserve: the motion was stopped"}
-		if end.Equal(s.goal.Deadline) {
-			s.over = Interrupt{ReasonUpstreamTimeout, "the goal's deadline is near: the motion was stopped"}
-		}
-	}
-	wall := Interrupt{ReasonBudgetWallTime, fmt.Sprintf("the wall-time budget of %v is used up", limits.WallTime)}
-	late := Interrupt{ReasonUpstreamTimeout, "the goal's deadline is over"}
-	wallCtx, wallDone := until(ctx, cfg.Clock, s.wallEnd, wall)
-	var lateDone context.CancelFunc
-	s.ctx, lateDone = until(wallCtx, cfg.Clock, s.goal.Deadline, late)
-	var movingDone context.CancelFunc
-	s.moving, movingDone = until(s.ctx, cfg.Clock, s.motion, s.over)
-	*release = func() { movingDone(); lateDone(); wallDone() }
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.moving, s.halt = context.WithCancelCause(s.ctx)
+	*release = func() { s.disarm(); s.halt(nil); s.cancel(nil) }
+	s.deadlines()
+	s.arm()
 
 	tools := s.tools()
-	system := history.System(history.Prompt{
+	system := s.system(history.Prompt{
 		Facts: cfg.Facts, Criteria: s.goal.Criteria, Limits: limits, DryRun: s.goal.DryRun, Tools: tools,
 	})
 	s.history = history.New(system, s.goal.Task, tools)
 	s.fields.Reset().
-		Int("version", 1).
+		Int("version", recordVersion).
 		String("task", s.goal.Task).
 		Strings("criteria", s.goal.Criteria).
 		Strings("allowed_tools", s.goal.AllowedTools).
@@ -190,16 +217,46 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 		Uint("max_output_tokens", cfg.MaxOutputTokens).
 		Int("acceptance_rounds", int64(cfg.AcceptanceRounds)).
 		Int("stop_reserve_ns", int64(cfg.StopReserve)).
+		Int("max_result_bytes", int64(cfg.MaxResultBytes)).
+		Bool("wait_free", cfg.WaitFree).
+		Bool("approver", cfg.Approver != nil).
+		Bool("settles", cfg.Settle != nil).
+		Raw("policy", s.h.policyJSON).
+		Text("facts", cfg.Facts).
 		String("system", system).
-		Raw("tools", s.toolsJSON())
+		Raw("tools", s.toolsJSON()).
+		Raw("table", s.h.tableJSON)
+	if s.allowed != nil {
+		s.fields.Raw("others", s.othersJSON())
+	}
+	if s.goal.Plan != nil {
+		s.fields.Any("plan", s.goal.Plan)
+	}
+	if s.resumes != "" {
+		s.fields.String("resumes", s.resumes).String("identity", s.self)
+	}
 	s.fire(KindSession, "", PhaseAssemble, nil)
 	cfg.Logger.Info("session begins", "session", s.goal.Session, "task", s.h.redact.Text(s.goal.Task))
 	return bad
 }
 
+// system prompt of the session or of a stage. What a record says stays as it was: a newer prompt decides nothing about it.
+func (s *session) system(p history.Prompt) string {
+	today := s.h.redact.Text(trace.ValidText(history.System(p)))
+	if s.script == nil {
+		return today
+	}
+	var was struct{ System string }
+	if e := s.peek(); e != nil && json.Unmarshal(e.Data, &was) == nil && was.System != "" && was.System != today {
+		s.script.notes = append(s.script.notes, fmt.Sprintf("event %d: the system prompt of today differs from the recorded one, which was used", e.Seq))
+		return was.System
+	}
+	return today
+}
+
 // check says what is wrong with a goal, and keeps what it parsed.
 func (s *session) check(limits budget.Limits) *ending {
-	cfg := &s.h.cfg
+	cfg := s.cfg
 	if strings.TrimSpace(s.goal.Task) == "" && s.goal.Plan == nil {
 		return endOf(ReasonBadRequest, "the goal has neither task nor plan")
 	}
@@ -255,11 +312,14 @@ func (s *session) tools() []model.Tool {
 	return out
 }
 
-// toolsJSON is tools as the record shows them.
-func (s *session) toolsJSON() []byte {
+// toolsJSON is tools as the record shows them, othersJSON are those that the goal does not allow.
+func (s *session) toolsJSON() []byte  { return s.definitions(true) }
+func (s *session) othersJSON() []byte { return s.definitions(false) }
+
+func (s *session) definitions(permitted bool) []byte {
 	b := []byte{'['}
 	for _, d := range s.h.definitions {
-		if s.permitted(d.spec) {
+		if s.permitted(d.spec) == permitted {
 			if len(b) > 1 {
 				b = append(b, ',')
 			}
@@ -315,14 +375,33 @@ func (s *session) decide() *ending {
 }
 
 // broken says whether the session was interrupted or can no longer be recorded.
-func (s *session) broken() *ending {
-	if s.traceErr != nil {
-		return endOf(ReasonDependencyLost, "the record cannot be written, and nothing is done without it: %v", s.traceErr)
+func (s *session) broken() *ending { return s.ended() }
+
+// ended notices what ends the session from outside: an interrupt, its time, a record that cannot be written. It is an event, so that a
+// replay notices it at the same place.
+func (s *session) ended() *ending {
+	if s.interrupted != nil {
+		return s.interrupted
 	}
-	if s.ctx.Err() == nil {
+	var e *ending
+	switch {
+	case s.script != nil:
+		var d struct{ Reason, Message string }
+		if !s.next(KindInterrupt, "", &d) {
+			return nil
+		}
+		e = &ending{Reason(d.Reason), d.Message}
+	case s.traceErr != nil:
+		e = endOf(ReasonDependencyLost, "the record cannot be written, and nothing is done without it: %v", s.traceErr)
+	case s.ctx.Err() != nil:
+		e = interruption(s.ctx)
+	default:
 		return nil
 	}
-	return interruption(s.ctx)
+	s.interrupted = e
+	var f trace.Fields // an event may be under construction in s.fields
+	s.write(KindInterrupt, "", s.state(), f.Reset().String("reason", string(e.reason)).String("message", e.message).JSON())
+	return e
 }
 
 // interruption reads the cause with which a context was ended.

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -178,6 +179,7 @@ func violations(err error) []Violation {
 				return
 			}
 		}
+		ordered(e.ErrorKind)
 		v := Violation{Path: pointer(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(p)}
 		if !slices.Contains(out, v) {
 			out = append(out, v)
@@ -185,9 +187,23 @@ func violations(err error) []Violation {
 	}
 	walk(ve)
 	slices.SortStableFunc(out, func(a, b Violation) int {
-		return strings.Compare(a.Path, b.Path)
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
 	})
 	return out
+}
+
+// ordered sorts the names in a violation: the library has them in the order of a map, which is another one each time.
+func ordered(k jsonschema.ErrorKind) {
+	switch k := k.(type) {
+	case *kind.AdditionalProperties:
+		slices.Sort(k.Properties)
+	case *kind.Required:
+		slices.Sort(k.Missing)
+	case *kind.DependentRequired:
+		slices.Sort(k.Missing)
+	case *kind.Dependency:
+		slices.Sort(k.Missing)
+	}
 }
 
 // branching kinds are worth a violation of their own beside those of their branches.

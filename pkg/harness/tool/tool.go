@@ -72,6 +72,9 @@ type Spec struct {
 	Actuators []string
 	// Alongside are other actuators that may move while this skill does; a skill of theirs may then run at the same time.
 	Alongside []string
+	// Repeatable: carried out again after an interruption it leads to the same (drive to a place, not by half a metre). What reads
+	// always is.
+	Repeatable bool
 	// Validated: its command is checked by the geometry layer or by rules (skills without are refused outside simulation).
 	Validated bool
 }

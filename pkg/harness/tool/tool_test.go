@@ -170,7 +170,7 @@ func TestValidationNamesEveryViolationWithItsPath(t *testing.T) {
 		{`{"x":"NaN","frame":"map"}`, "/x", "want number"},
 		{`{"x":9,"n":-1.5,"frame":"base","fast":"yes"}`, "/fast /frame /n /x", ""},
 		{`{"frame":"map"}`, "/", "missing property 'x'"},
-		{`{}`, "/", "missing properties 'x', 'frame'"},
+		{`{}`, "/", "missing properties 'frame', 'x'"},
 		{`{"x":1,"frame":"map","speed":3}`, "/", "additional properties 'speed' not allowed"},
 		{`[]`, "/", "an array"},
 		{`null`, "/", "null"},

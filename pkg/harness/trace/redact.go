@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
+// Redacted stands where a secret stood.
+const Redacted = "[redacted]"
+
 const (
-	redacted = "[redacted]"
+	redacted = Redacted
 	// minSecret: shorter texts would be found everywhere.
 	minSecret = 4
 )
