@@ -189,6 +189,33 @@ def clearances(q, data):
     return {}, out
 
 
+def sampled(q, data):
+    """What a controller makes of a trajectory, by SciPy: the greatest quotients of positions beyond their middle, of
+    velocities and of accelerations to their limits, at many instants. Rows: time, positions, velocities (and
+    accelerations), each of all joints; the first row is where it begins."""
+    from scipy.interpolate import BPoly
+
+    n, order = len(q["velocity"]), q["order"]
+    rows = data.reshape(-1, 1 + n * (order + 1))
+    t = rows[:, 0]
+    middle, half = np.array(q["middle"]), np.array(q["half"])
+    worst = np.zeros(3)
+    for k in range(n):
+        ends = [list(r[1 + k :: n][: order + 1]) for r in rows]
+        curve = BPoly.from_derivatives(t, ends)
+        u = np.unique(np.concatenate([np.linspace(a, b, q["samples"]) for a, b in zip(t[:-1], t[1:], strict=True)]))
+        inner = u[(u > t[0]) & (u < t[-1])]
+        worst = np.maximum(
+            worst,
+            [
+                (np.abs(curve(u) - middle[k]) / half[k]).max(),
+                np.abs(curve(inner, 1)).max() / q["velocity"][k],
+                np.abs(curve(inner, 2)).max() / q["acceleration"][k],
+            ],
+        )
+    return {}, worst
+
+
 def toppra(q, data):
     """Duration of the fastest way along a smooth curve through waypoints, within velocity and acceleration limits."""
     import toppra as ta
@@ -298,7 +325,9 @@ def with_ikpy(q, seed):
     return lambda x: chain.forward_kinematics(spread(x)), inverse
 
 
-OPS = {f.__name__: f for f in (load, frames, jacobians, hulls, pairs, scene, clearances, toppra, ruckig, solve)}
+OPS = {
+    f.__name__: f for f in (load, frames, jacobians, hulls, pairs, scene, clearances, sampled, toppra, ruckig, solve)
+}
 
 
 def main():
