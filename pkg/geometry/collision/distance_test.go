@@ -110,7 +110,7 @@ func TestDepthSeparates(t *testing.T) {
 					continue
 				}
 				best := math.Inf(-1)
-				for range 60 {
+				for range 300 {
 					n := r3.Unit(r3.Vec{X: r.NormFloat64(), Y: r.NormFloat64(), Z: r.NormFloat64()})
 					moved := tb
 					moved.Translation = r3.Add(tb.Translation, r3.Scale(-d*1.0001, n))
