@@ -133,6 +133,9 @@ func worldNeeds(p *robottools.Profile) []Need {
 	if t := p.World.Description; t != "" {
 		n = append(n, Need{For: "world: description", Kind: Topic, Name: t, Type: "std_msgs/msg/String", Once: true})
 	}
+	if t := p.World.Semantic; t != "" {
+		n = append(n, Need{For: "world: semantic description", Kind: Topic, Name: t, Type: "std_msgs/msg/String", Once: true})
+	}
 	if d := p.World.Detections; d.Topic != "" {
 		n = append(n, Need{For: "world: detections", Kind: Topic, Name: d.Topic, Type: d.Type})
 	}

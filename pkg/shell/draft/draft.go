@@ -22,6 +22,7 @@ type Draft struct {
 	MapGuess    string // why the map frame is what it is, where that was guessed
 	MapTopic    string
 	Description string
+	Semantic    string
 	Detections  string
 	Objects     []string
 	Start       *Pose // where the robot stands now, in the map frame

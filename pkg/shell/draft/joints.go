@@ -46,6 +46,9 @@ func (r *Robot) arms(d *Draft, model *urdf.Model) {
 			taken[j] = true
 		}
 		semantics.into(a)
+		if d.Semantic != "" { // the node reads the pairs there
+			a.Contacts = nil
+		}
 		d.Arms = append(d.Arms, a)
 	}
 	for _, a := range d.Arms {
@@ -133,7 +136,7 @@ func (r *Robot) arm(d *Draft, model *urdf.Model, action string, joints []string)
 		}
 	}
 	if mesh := meshes(model); mesh != "" {
-		d.note("the links %s have meshes as collision shapes, of which nothing is known: give them boxes, cylinders or spheres in the description, or no motion of the arm is judged.", mesh)
+		d.note("the links %s have meshes as collision shapes: they are read from their ROS packages; name those that are not installed here under world.packages.", mesh)
 	}
 	return a, nil
 }
@@ -450,7 +453,7 @@ func (r *Robot) semantics(d *Draft) *semantics {
 	}
 	for name, m := range r.Newest {
 		if strings.HasSuffix(name, "robot_description_semantic") && m.Type.Name == "std_msgs/msg/String" {
-			text = m.Str("data")
+			text, d.Semantic = m.Str("data"), name
 		}
 	}
 	s := &semantics{}

@@ -108,6 +108,13 @@ const semantic = `<robot name="six-axis"><group_state name="home" group="arm">
 
 // An arm of ros2_control with MoveIt, which stands where it is; its gripper has the new action.
 func TestDraftOfAnArmWithMoveIt(t *testing.T) {
+	for _, semanticTopic := range []bool{false, true} {
+		draftOfAnArm(t, semanticTopic)
+	}
+}
+
+func draftOfAnArm(t *testing.T, semanticTopic bool) {
+	t.Helper()
 	arm := []string{"joint_3", "joint_1", "joint_2", "joint_4", "joint_5", "joint_6"} // as the controller lists them
 	d, p, _ := drafted(t, func(s *stage) {
 		s.tell("/robot_state_publisher", "/robot_description", "std_msgs/msg/String", true, described(sixJoints("", `<box size="0.1 0.1 0.1"/>`)))
@@ -118,6 +125,9 @@ func TestDraftOfAnArmWithMoveIt(t *testing.T) {
 		s.serve("/hand_controller", "/hand_controller/gripper_cmd", "control_msgs/action/ParallelGripperCommand")
 		s.params("/arm_controller", map[string]any{"joints": arm})
 		s.params("/hand_controller", map[string]any{"joint": "finger_joint"})
+		if semanticTopic {
+			s.tell("/move_group", "/robot_description_semantic", "std_msgs/msg/String", true, described(semantic))
+		}
 		s.params("/move_group", map[string]any{
 			"robot_description_semantic": semantic, "robot_description_planning.joint_limits.joint_1.max_acceleration": 2.0,
 			"robot_description_planning.joint_limits.joint_2.max_acceleration": 1.5,
@@ -133,7 +143,7 @@ func TestDraftOfAnArmWithMoveIt(t *testing.T) {
 		{"tip", a.Tip, "tool0"},
 		{"fingers", a.Fingers, "[finger]"},
 		{"acceleration, the least", a.Limit.Acceleration, "1.5"},
-		{"contacts", a.AllowedContacts, "[[link_2 link_4]]"},
+		{"contacts, by hand or by topic", fmt.Sprintf("%v %s", a.AllowedContacts, p.World.Semantic), map[bool]string{false: "[[link_2 link_4]] ", true: "[] /robot_description_semantic"}[semanticTopic]},
 		{"named", p.Constants["arm_poses"], "map[home:[0 -1.5 1.5 0 0 0.5]]"},
 		{"gripper", g.Stop.Type, "control_msgs/action/ParallelGripperCommand"},
 		{"opening", fmt.Sprint(g.Limit.Open, g.Limit.Closed, g.Limit.MaxEffort), "0.04 0 20"},
