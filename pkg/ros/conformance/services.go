@@ -197,15 +197,15 @@ func services(t *testing.T, a, b ros.Node) {
 			return echoResponse(typ, text), nil
 		})
 		c := client(t, a, s.Service())
-		want := context.DeadlineExceeded
+		want, limit := context.DeadlineExceeded, short
 		if ros.TraitsOf(a).ServiceFailures {
-			want = ros.ErrRejected
+			want, limit = ros.ErrRejected, patience
 		}
 		for _, text := range []string{"error", "nil", "wrong"} {
 			if err := c.WaitReady(soon(t)); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), short)
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			_, err := ask(ctx, c, text)
 			cancel()
 			wantError(t, err, want, text)

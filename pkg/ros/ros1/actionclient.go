@@ -32,6 +32,7 @@ type actionClient struct {
 type seenGoal struct {
 	state uint8
 	array int // the last one that it was in
+	place int // in that array
 	at    time.Time
 }
 
@@ -88,14 +89,14 @@ func (c *actionClient) hear(m *ros.Message) {
 	defer c.mu.Unlock()
 	c.arrays++
 	c.heard = time.Now()
-	for _, s := range m.Msgs("status_list") {
+	for i, s := range m.Msgs("status_list") {
 		text, state := s.Str("goal_id.id"), uint8(s.Uint("status"))
 		g := c.goals[text]
 		if g == nil {
 			g = &seenGoal{}
 			c.goals[text] = g
 		}
-		g.state, g.array, g.at = state, c.arrays, c.heard
+		g.state, g.array, g.place, g.at = state, c.arrays, i, c.heard
 	}
 	for text, g := range c.goals {
 		if g.array != c.arrays && c.heard.Sub(g.at) > keepSeen {
@@ -327,6 +328,12 @@ func (c *actionCall) sendGoal(ctx context.Context, request, response *ros.Messag
 	s := c.shared
 	id, now := idAt(request, "goal_id"), s.node.clock.Now()
 	text := id.text()
+	s.mu.Lock()
+	used := s.goals[text] != nil
+	s.mu.Unlock()
+	if used || id.isZero() {
+		return response.Set("accepted", false) // a server would keep silent
+	}
 	c.keep(text)
 	m := ros.New(c.out.Type()).With("goal", request.Msg("goal")).With("goal_id.id", text)
 	m.SetStamp("header.stamp", now)
@@ -407,6 +414,7 @@ func (c *actionCall) cancelGoal(ctx context.Context, request, response *ros.Mess
 			open = append(open, t)
 		}
 	}
+	slices.SortFunc(open, func(a, b string) int { return s.goals[a].place - s.goals[b].place })
 	s.mu.Unlock()
 	if text != "" && stamp.IsZero() && before != stateLost && (terminal(before) || canceling(before)) {
 		return response.Set("return_code", cancelEnded)
@@ -426,8 +434,13 @@ func (c *actionCall) cancelGoal(ctx context.Context, request, response *ros.Mess
 		done = done[:0]
 		for _, t := range open {
 			g := s.goals[t]
-			if g == nil || !canceling(g.state) && !terminal(g.state) && !s.missing(t, began, from) {
+			switch {
+			case g == nil || s.missing(t, began, from):
+				continue
+			case !canceling(g.state) && !terminal(g.state):
 				return false
+			case g.state == stateSucceeded, g.state == stateAborted, g.state == stateRejected:
+				continue // it had ended by itself
 			}
 			done = append(done, map[string]any{"goal_id": goalIDOf(t).fields()})
 		}

@@ -389,13 +389,19 @@ func (s *actionServer) accept(m *ros.Message) {
 	}
 	s.node.logger.Debug("goal", "action", s.name, "actionlib", g.text, "goal", g.id.text())
 	response, call, err := s.call(partSendGoal, func(q *ros.Message) { q.With("goal_id", g.id.fields()).With("goal", m.Msg("goal")) })
-	if err != nil || !response.Bool("accepted") {
+	if err != nil { // no answer is the ROS 2 form's; here the goal is told of no more
+		s.mu.Lock()
+		delete(s.goals, g.id)
+		s.order = slices.DeleteFunc(s.order, func(o *servedGoal) bool { return o == g })
+		s.mu.Unlock()
+		s.node.logger.Error("goal not answered", "action", s.name, "goal", g.text, "error", err)
+		return
+	}
+	if !response.Bool("accepted") {
 		s.mu.Lock()
 		g.state, g.ended, g.note = stateRejected, time.Now(), "rejected: the node's log says why"
 		s.mu.Unlock()
-		if call != nil {
-			call.Finish()
-		}
+		call.Finish()
 		s.finish(g, nil)
 		return
 	}

@@ -47,10 +47,44 @@ func TypesFromEnvironment() *Types {
 	return NewTypes(PackageTrees(filepath.SplitList(os.Getenv("ROS_PACKAGE_PATH"))...)...)
 }
 
-// Message finds a message type.
+// Message finds a message type. Those by which actionlib speaks of an action (<Name>ActionGoal, <Name>ActionFeedback,
+// <Name>ActionResult) are made from the action's.
 func (t *Types) Message(name string) (*ros.Type, error) {
 	m, err := t.source.Message(name)
+	if errors.Is(err, ros.ErrUnknownType) {
+		if derived := t.derived(name); derived != nil {
+			return derived, nil
+		}
+	}
 	return m, t.explain(err)
+}
+
+// derived is a message of actionlib's, or nil.
+func (t *Types) derived(name string) *ros.Type {
+	pkg, kind, base := splitType(name)
+	if kind != "msg" {
+		return nil
+	}
+	for suffix, which := range map[string]func(*actionlibTypes) *ros.Type{
+		"ActionGoal":     func(a *actionlibTypes) *ros.Type { return a.goal },
+		"ActionFeedback": func(a *actionlibTypes) *ros.Type { return a.feedback },
+		"ActionResult":   func(a *actionlibTypes) *ros.Type { return a.result },
+	} {
+		action, ok := strings.CutSuffix(base, suffix)
+		if !ok {
+			continue
+		}
+		at, err := t.source.Action(pkg + "/action/" + action)
+		if err != nil {
+			return nil
+		}
+		types, err := t.actionlib(at)
+		if err != nil {
+			return nil
+		}
+		return which(types)
+	}
+	return nil
 }
 
 // Service finds a service type.
@@ -162,4 +196,20 @@ func packageName(dir string) string {
 		return ""
 	}
 	return strings.TrimSpace(p.Name)
+}
+
+// Checksum is by what ROS 1 knows a message or service type.
+func (t *Types) Checksum(name string) (string, error) {
+	if _, kind, _ := splitType(name); kind == "srv" && !strings.Contains(name, "_Re") {
+		s, err := t.Service(name)
+		if err != nil {
+			return "", err
+		}
+		return t.wires.service(s).md5, nil
+	}
+	m, err := t.Message(name)
+	if err != nil {
+		return "", err
+	}
+	return t.wires.message(m).md5, nil
 }

@@ -20,11 +20,16 @@ var interfaces embed.FS
 
 // Types are the embedded interface types and the suite's, for transports that need no ROS.
 func Types() ros.TypeSource {
+	return msgdef.NewSource(append(msgdef.EmbeddedTrees(), Tree())...)
+}
+
+// Tree has the suite's own types.
+func Tree() msgdef.Tree {
 	own, err := fs.Sub(interfaces, "interfaces")
 	if err != nil {
 		panic(err) // the folder's name is a valid path
 	}
-	return msgdef.NewSource(append(msgdef.EmbeddedTrees(), msgdef.Tree{FS: own})...)
+	return msgdef.Tree{FS: own}
 }
 
 // Connect makes a node of that name which sees all others made for the same test,
