@@ -17,6 +17,7 @@ import (
 // unsaid are the cases of the suite that ask for what actionlib does not say, each with what it is.
 var unsaid = map[string]string{
 	"CancelUpToAStamp":                            "stamps are the clients', not those of acceptance",
+	"CancelAllByZeroIDAndStamp":                   "a goal may overtake a cancel that was sent before it, on another topic",
 	"RefusedCancelLeavesTheGoalRunning":           "a refusal is silence",
 	"TwentyCancelsFromFourClientsTakeEffectOnce":  "nobody is told whose cancel it was",
 	"ResultExpires":                               "an ended goal is told of for five seconds, whatever its timeout",

@@ -431,6 +431,9 @@ func (c *actionCall) cancelGoal(ctx context.Context, request, response *ros.Mess
 	}
 	var done []any
 	err := s.until(ctx, func() bool {
+		if s.arrays <= began { // with no goal in sight, this shows that the server is at work
+			return false
+		}
 		done = done[:0]
 		for _, t := range open {
 			g := s.goals[t]
