@@ -67,7 +67,12 @@ func (o *output) publish(e *entry) {
 	if e.dropped > 0 {
 		text = fmt.Sprintf("(%d messages before this one were lost) %s", e.dropped, text)
 	}
-	m.With("level", level).With("name", e.name).With("msg", text).SetStamp("stamp", ros.TimeFrom(e.time))
+	name, at := e.name, "stamp"
+	if pub.Type().Name == ros1Log {
+		// ROS 1 writes the logger as a node's name, and the levels as powers of two: 1, 2, 4, 8, 16.
+		level, name, at = 1<<(level/10-1), "/"+strings.ReplaceAll(name, ".", "/"), "header.stamp"
+	}
+	m.With("level", level).With("name", name).With("msg", text).SetStamp(at, ros.TimeFrom(e.time))
 	if e.pc != 0 {
 		f, _ := runtime.CallersFrames([]uintptr{e.pc}).Next()
 		m.With("file", f.File).With("function", f.Function).With("line", uint32(f.Line))

@@ -83,6 +83,9 @@ func New(cfg Config) *Handler {
 	return &Handler{out: o, name: cfg.Name}
 }
 
+// ros1Log is the log's type in ROS 1.
+const ros1Log = "rosgraph_msgs/msg/Log"
+
 // QoS of /rosout, as ROS client libraries have it.
 func QoS() ros.QoS {
 	return ros.QoS{Depth: kept, Durability: ros.TransientLocal, Lifespan: 10 * time.Second}
@@ -93,7 +96,11 @@ func (h *Handler) Attach(node ros.Node) error {
 	if h.out.topic == nil {
 		return nil
 	}
-	pub, err := node.CreatePublisher("/rosout", "rcl_interfaces/msg/Log", QoS())
+	typeName := "rcl_interfaces/msg/Log"
+	if _, err := node.Types().Message(ros1Log); err == nil {
+		typeName = ros1Log // only ROS 1 has it
+	}
+	pub, err := node.CreatePublisher("/rosout", typeName, QoS())
 	if err != nil {
 		return err
 	}
