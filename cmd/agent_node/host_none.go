@@ -12,5 +12,5 @@ import (
 
 // openHost: this binary was built without ROS 2.
 func openHost(string, *args.Args, *slog.Logger) (node.Host, func() error, error) {
-	return nil, nil, errors.New("built without ROS 2: 'make build' builds with it; 'run --sim' needs none")
+	return nil, nil, errors.New("built without ROS 2: 'make build' builds with it; '--ros1' works on ROS 1, 'run --sim' needs none")
 }

@@ -1,6 +1,7 @@
 // Command agent_node is the robot agent: a ROS 2 node, and a few tools around it.
 //
 //	agent_node [--ros-args …]        the node (subcommand node is the default)
+//	agent_node --ros1 [name:=value …]  the same on ROS 1
 //	agent_node run [--sim] "TASK"    one task from the shell
 //	agent_node plan [--sim] "TASK"   a plan for a task, looked at and not carried out
 //	agent_node tools                 the tools of a profile
@@ -11,22 +12,28 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"agent_node/pkg/ros/ros1"
 	"agent_node/pkg/shell"
 )
 
 type cli struct {
+	ROS1 bool `name:"ros1" env:"AGENT_NODE_ROS1" help:"Work on ROS 1: ROS_MASTER_URI, rosrun's and roslaunch's arguments."`
+
 	Node    nodeCmd    `cmd:"" default:"1" help:"Run the node (the default)."`
 	Run     runCmd     `cmd:"" help:"Send one task, show its progress and print the result."`
 	Plan    planCmd    `cmd:"" help:"Ask for a plan and print it as a tree, with what is predicted of each step. Nothing moves."`
@@ -48,16 +55,22 @@ type env struct {
 	ctx     context.Context
 	rosArgs []string
 	out     io.Writer
+	ros1    *ros1.CommandLine // nil: ROS 2
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(argv []string, out, errOut io.Writer) int {
 	own, rosArgs := splitRosArgs(argv)
+	legacy, err := ros1Arguments(&own)
+	if err != nil {
+		fmt.Fprintln(errOut, "agent_node:", err)
+		return shell.ExitUsage
+	}
 	var c cli
 	code := -1
 	parser, err := kong.New(&c, kong.Name("agent_node"),
-		kong.Description("The robot agent. Everything behind --ros-args is for ROS 2: remaps, parameters, log levels."),
+		kong.Description("The robot agent. Everything behind --ros-args is for ROS: remaps, parameters, log levels."),
 		kong.Writers(out, errOut), kong.Exit(func(n int) { code = n }))
 	if err != nil {
 		fmt.Fprintln(errOut, "agent_node:", err)
@@ -73,7 +86,11 @@ func run(argv []string, out, errOut io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err = parsed.Run(&env{ctx: ctx, rosArgs: rosArgs, out: out})
+	e := &env{ctx: ctx, rosArgs: rosArgs, out: out}
+	if legacy != nil {
+		e.ros1, e.rosArgs = legacy, append(legacy.ROSArgs, rosArgs...)
+	}
+	err = parsed.Run(e)
 	var x exit
 	switch {
 	case err == nil:
@@ -105,6 +122,24 @@ func splitRosArgs(argv []string) (own, rosArgs []string) {
 		}
 	}
 	return own, rosArgs
+}
+
+// ros1Arguments takes ROS 1's arguments out of a command line that is for ROS 1 by its flag, its environment, or by
+// what roslaunch adds. Nil where it is not.
+func ros1Arguments(own *[]string) (*ros1.CommandLine, error) {
+	set, err := strconv.ParseBool(cmp.Or(os.Getenv("AGENT_NODE_ROS1"), "false"))
+	if err != nil {
+		return nil, fmt.Errorf("AGENT_NODE_ROS1: %w", err)
+	}
+	if !set && !slices.Contains(*own, "--ros1") && !ros1.Launched(*own) {
+		return nil, nil
+	}
+	c, err := ros1.Arguments(*own)
+	if err != nil {
+		return nil, err
+	}
+	*own = c.Rest
+	return &c, nil
 }
 
 type runCmd struct {

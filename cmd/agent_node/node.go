@@ -48,7 +48,7 @@ func (nodeCmd) Run(e *env) (err error) {
 	}
 	handler := rosout.New(rosout.FromArgs(a))
 	log := slog.New(handler)
-	host, closeHost, err := openHost("agent_node", a, log)
+	host, closeHost, err := e.open("agent_node", a, log)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,9 @@ func (nodeCmd) Run(e *env) (err error) {
 		defer cancel()
 		return errors.Join(err, n.Shutdown(ctx))
 	}
-	err = serve(e.ctx, host.Logger(), n.Health)
+	up, over := untilEnded(e.ctx, host)
+	defer over()
+	err = serve(up, host.Logger(), n.Health)
 	host.Logger().Info("shutting down; the robot comes to rest first")
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -87,7 +89,7 @@ func (watchdogCmd) Run(e *env) (err error) {
 		return err
 	}
 	handler := rosout.New(rosout.FromArgs(a))
-	host, closeHost, err := openHost("agent_node_watchdog", a, slog.New(handler))
+	host, closeHost, err := e.open("agent_node_watchdog", a, slog.New(handler))
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (watchdogCmd) Run(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	running, end := context.WithCancel(e.ctx)
+	running, end := untilEnded(e.ctx, host)
 	defer end()
 	served := make(chan error, 1)
 	go func() { served <- serve(running, host.Logger(), w.Health) }()
@@ -120,7 +122,7 @@ func (c *runCmd) send(e *env, t shell.Task) (int, error) {
 	}
 	if !c.Sim {
 		log := slog.New(slog.DiscardHandler)
-		host, closeHost, err := openHost(fmt.Sprintf("agent_node_run_%d", os.Getpid()), a, log)
+		host, closeHost, err := e.open(fmt.Sprintf("agent_node_run_%d", os.Getpid()), a, log)
 		if err != nil {
 			return shell.ExitFailed, err
 		}

@@ -51,7 +51,7 @@ func (c *planCmd) ask(e *env, t shell.PlanTask) (int, error) {
 	if c.Sim {
 		return shell.PlanSim(e.ctx, shell.Sim{Args: a, Robot: c.Param, Seed: c.Seed, Rate: 1, Logger: log}, t, e.out)
 	}
-	host, closeHost, err := openHost(fmt.Sprintf("agent_node_plan_%d", os.Getpid()), a, log)
+	host, closeHost, err := e.open(fmt.Sprintf("agent_node_plan_%d", os.Getpid()), a, log)
 	if err != nil {
 		return shell.ExitFailed, err
 	}

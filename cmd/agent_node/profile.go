@@ -66,5 +66,5 @@ func (e *env) visit(what string) (node.Host, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return openHost(fmt.Sprintf("agent_node_%s_%d", what, os.Getpid()), a.AnyName(), slog.New(slog.DiscardHandler))
+	return e.open(fmt.Sprintf("agent_node_%s_%d", what, os.Getpid()), a.AnyName(), slog.New(slog.DiscardHandler))
 }

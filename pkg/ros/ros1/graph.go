@@ -42,7 +42,8 @@ func (g graph) types() (map[string]string, error) {
 	return types, nil
 }
 
-// Topics names a topic's type as the master knows it: one, or none where nobody told.
+// Topics names a topic's type as the master knows it: one, or none where nobody told. An action's topics are those of
+// its ROS 2 form as well.
 func (g graph) Topics() (map[string][]string, error) {
 	s, err := g.state()
 	if err != nil {
@@ -59,15 +60,43 @@ func (g graph) Topics() (map[string][]string, error) {
 			out[e.Name] = []string{t}
 		}
 	}
+	for name, base := range actionsIn(s, types) {
+		out[name+actionInfix+string(partStatus)] = []string{"action_msgs/msg/GoalStatusArray"}
+		out[name+actionInfix+string(partFeedback)] = []string{base + "_FeedbackMessage"}
+	}
 	return out, nil
+}
+
+// actionsIn are the actions of actionlib's servers in sight, each with its type: who tells states and hears goals.
+func actionsIn(s *apimaster.SystemState, types map[string]string) map[string]string {
+	nodes := func(list []apimaster.SystemStateEntry, topic string) []string {
+		i := slices.IndexFunc(list, func(e apimaster.SystemStateEntry) bool { return e.Name == topic })
+		if i < 0 {
+			return nil
+		}
+		return list[i].Nodes
+	}
+	found := make(map[string]string)
+	for _, e := range s.SubscribedTopics {
+		name, isGoal := strings.CutSuffix(e.Name, "/goal")
+		base, isAction := strings.CutSuffix(types[e.Name], "ActionGoal")
+		if isGoal && isAction && overlap(e.Nodes, nodes(s.PublishedTopics, name+"/status")) {
+			found[name] = strings.Replace(base, "/msg/", "/action/", 1)
+		}
+	}
+	return found
 }
 
 // atOnce bounds the services that are asked for their types side by side.
 const atOnce = 8
 
-// Services asks each server for its type, once. A dead one's has none.
+// Services asks each server for its type, once. A dead one's has none. An action's services are those of its ROS 2 form.
 func (g graph) Services() (map[string][]string, error) {
 	s, err := g.state()
+	if err != nil {
+		return nil, err
+	}
+	types, err := g.types()
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +117,11 @@ func (g graph) Services() (map[string][]string, error) {
 		})
 	}
 	asking.Wait()
+	for name, base := range actionsIn(s, types) {
+		out[name+actionInfix+string(partSendGoal)] = []string{base + "_SendGoal"}
+		out[name+actionInfix+string(partCancel)] = []string{"action_msgs/srv/CancelGoal"}
+		out[name+actionInfix+string(partGetResult)] = []string{base + "_GetResult"}
+	}
 	return out, nil
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"agent_node/pkg/node"
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/ros/ros1"
+)
+
+// open makes a node on ROS 1 where the command line says so, else on ROS 2.
+func (e *env) open(name string, a *args.Args, log *slog.Logger) (node.Host, func() error, error) {
+	if e.ros1 == nil {
+		return openHost(name, a, log)
+	}
+	n, err := ros1.NewNode(name, ros1.Options{Args: a, Logger: log, Master: e.ros1.Master, Host: e.ros1.Host})
+	if err != nil {
+		return nil, nil, err
+	}
+	return n, n.Close, nil
+}
+
+// untilEnded is ctx until the graph asks the node to end, as rosnode kill does; not every transport knows such a thing.
+func untilEnded(ctx context.Context, host node.Host) (context.Context, context.CancelFunc) {
+	up, end := context.WithCancel(ctx)
+	if n, ok := host.(interface{ Ended() <-chan struct{} }); ok {
+		go func() {
+			select {
+			case <-n.Ended():
+				end()
+			case <-up.Done():
+			}
+		}()
+	}
+	return up, end
+}
