@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"agent_node/pkg/node"
+	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/args"
 	"agent_node/pkg/ros/ros1"
 )
@@ -19,6 +20,14 @@ func (e *env) open(name string, a *args.Args, log *slog.Logger) (node.Host, func
 		return nil, nil, err
 	}
 	return n, n.Close, nil
+}
+
+// types are ROS 1's interface definitions where the command line is for ROS 1, else nil: the embedded ones.
+func (e *env) types() ros.TypeSource {
+	if e.ros1 == nil {
+		return nil
+	}
+	return ros1.TypesFromEnvironment()
 }
 
 // untilEnded is ctx until the graph asks the node to end, as rosnode kill does; not every transport knows such a thing.

@@ -182,7 +182,7 @@ type toolsCmd struct {
 	JSON    bool   `name:"json" help:"As JSON, with the schemas."`
 }
 
-func (c *toolsCmd) Run(e *env) error { return shell.Tools(c.Profile, c.JSON, e.out) }
+func (c *toolsCmd) Run(e *env) error { return shell.Tools(c.Profile, e.types(), c.JSON, e.out) }
 
 type traceCmd struct {
 	Show struct {

@@ -45,7 +45,7 @@ type profileCheckCmd struct {
 
 // Run checks a profile.
 func (c *profileCheckCmd) Run(e *env) error {
-	check := shell.Check{File: c.File, Look: !c.Offline, Demand: c.Graph, Patience: c.Patience, JSON: c.JSON}
+	check := shell.Check{File: c.File, Look: !c.Offline, Demand: c.Graph, Patience: c.Patience, JSON: c.JSON, Types: e.types()}
 	if c.Offline {
 		return shell.CheckProfile(e.ctx, nil, check, e.out)
 	}

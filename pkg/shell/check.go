@@ -25,6 +25,8 @@ type Check struct {
 	Look, Demand bool
 	Patience     time.Duration
 	JSON         bool
+	// Types are the interface definitions for a file that is checked alone; nil: the embedded ones.
+	Types ros.TypeSource
 }
 
 // ErrNotInOrder says that what was looked at is not in order; what is wrong has been printed.
@@ -57,7 +59,7 @@ type fault struct {
 // checked, with the embedded interface definitions. What is wrong is printed, and the error is then ErrNotInOrder.
 func CheckProfile(ctx context.Context, host ros.Node, c Check, out io.Writer) error {
 	r := checked{File: c.File}
-	p, err := r.readFile(host)
+	p, err := r.readFile(host, c.Types)
 	switch {
 	case err != nil:
 		r.Why = "the file is not sound"
@@ -87,8 +89,7 @@ func CheckProfile(ctx context.Context, host ros.Node, c Check, out io.Writer) er
 }
 
 // readFile reads and binds the file; its faults are noted.
-func (r *checked) readFile(host ros.Node) (*robottools.Profile, error) {
-	var types ros.TypeSource
+func (r *checked) readFile(host ros.Node, types ros.TypeSource) (*robottools.Profile, error) {
 	if host != nil {
 		types = host.Types()
 	}

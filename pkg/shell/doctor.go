@@ -31,6 +31,8 @@ type Doctor struct {
 	Now      func() time.Time
 	Patience time.Duration
 	JSON     bool
+	// Types are the interface definitions where there is no host; nil: the embedded ones.
+	Types ros.TypeSource
 }
 
 // Finding of a doctor.
@@ -197,7 +199,7 @@ func (x *doctor) lifecycle(ctx context.Context, name string) (string, error) {
 func (x *doctor) profile(ctx context.Context) error {
 	file := cmp.Or(x.Profile, x.text("profile", ""))
 	c := checked{File: file}
-	p, err := c.readFile(x.Host)
+	p, err := c.readFile(x.Host, x.Types)
 	for _, f := range c.Faults {
 		x.say("profile", survey.Error, "docs/profiles.md says what a profile may hold; profile check says all faults", "%s", f.text)
 	}

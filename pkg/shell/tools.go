@@ -42,9 +42,9 @@ func bindOffline(file string, types ros.TypeSource) (p *robottools.Profile, tabl
 	return p, table, err
 }
 
-// Tools lists a profile's tools.
-func Tools(file string, asJSON bool, out io.Writer) error {
-	_, table, err := bindOffline(file, nil)
+// Tools lists a profile's tools. types are the interface definitions; nil: the embedded ones.
+func Tools(file string, types ros.TypeSource, asJSON bool, out io.Writer) error {
+	_, table, err := bindOffline(file, types)
 	if err != nil {
 		return err
 	}
