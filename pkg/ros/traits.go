@@ -7,7 +7,7 @@ type Traits struct {
 	// another's settings.
 	NoQoS bool
 	// ByNode: the graph knows nodes, not their endpoints. A topic has one type, the first that was told, and a node is at
-	// most one publisher and one subscription of it.
+	// most one publisher and one subscription of it; so is it counted by publishers and subscriptions.
 	ByNode bool
 	// ServiceFailures: a service can fail. A call that its server answers with a failure ends at once with an error that
 	// wraps ErrRejected.

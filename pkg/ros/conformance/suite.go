@@ -192,6 +192,15 @@ func matched(t *testing.T, p ros.Publisher, n int) {
 	eventually(t, p.Topic()+" has its subscriptions", func() bool { return p.SubscriptionCount() == n })
 }
 
+// matchedBy waits until a publisher has that many subscriptions, all of one node.
+func matchedBy(t *testing.T, p ros.Publisher, node ros.Node, n int) {
+	t.Helper()
+	if ros.TraitsOf(node).ByNode {
+		n = min(n, 1)
+	}
+	matched(t, p, n)
+}
+
 func publish(t *testing.T, p ros.Publisher, m *ros.Message) {
 	t.Helper()
 	if err := p.Publish(m); err != nil {

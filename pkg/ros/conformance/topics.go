@@ -60,7 +60,7 @@ func publishSubscribe(t *testing.T, a, b ros.Node) {
 		const typeName = "sensor_msgs/msg/JointState"
 		one, two := subscribe(t, b, topic, typeName, ros.DefaultQoS()), subscribe(t, b, topic, typeName, ros.DefaultQoS())
 		p := advertise(t, a, topic, typeName, ros.DefaultQoS())
-		matched(t, p, 2)
+		matchedBy(t, p, b, 2)
 		sent := ros.New(p.Type()).With("header.frame_id", "base").With("position", []float64{1, 2, 3})
 		publish(t, p, sent)
 		sent.With("header.frame_id", "changed").With("position[0]", 9)
@@ -116,7 +116,7 @@ func qualityOfService(t *testing.T, a, b ros.Node) {
 				}
 			}
 			p := advertise(t, a, topic, int64Type, offered)
-			matched(t, p, fits)
+			matchedBy(t, p, b, fits)
 			// Best effort may lose a message on a real network: send until all have one.
 			got := make([]bool, len(boxes))
 			for all := 0; all < fits; {
@@ -194,7 +194,7 @@ func lateJoiners(t *testing.T, a, b ros.Node) {
 			t.Fatalf("late subscription got %d, want %d", got, i)
 		}
 	}
-	matched(t, p, 4)
+	matchedBy(t, p, b, 4)
 	publish(t, p, integer(p, 5))
 	if got := late.next(t).Message.Int("data"); got != 5 {
 		t.Errorf("late subscription then got %d, want 5", got)
@@ -246,7 +246,7 @@ func slowSubscriber(t *testing.T, a, b ros.Node) {
 	closeAfter(t, sub)
 	fast := subscribe(t, b, topic, int64Type, ros.QoS{Depth: n})
 	p := advertise(t, a, topic, int64Type, ros.QoS{Depth: n})
-	matched(t, p, 2)
+	matchedBy(t, p, b, 2)
 	publish(t, p, integer(p, 0))
 	fast.next(t)
 	receive(t, begun, "the slow callback begins")
@@ -257,13 +257,6 @@ func slowSubscriber(t *testing.T, a, b ros.Node) {
 		if got := fast.next(t).Message.Int("data"); got != int64(i) {
 			t.Fatalf("the other subscription got %d, want %d", got, i)
 		}
-	}
-	if ros.TraitsOf(a).NoQoS {
-		// Each subscription has a connection of its own. It ends when all of it was read.
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "the publisher has gone", func() bool { return sub.PublisherCount() == 0 })
 	}
 	close(release)
 	count, last := 0, int64(-1)
@@ -294,7 +287,7 @@ func slowCallback(t *testing.T, a, b ros.Node) {
 	defer close(release)
 	other := subscribe(t, b, topic, int64Type, ros.DefaultQoS())
 	p := advertise(t, a, topic, int64Type, ros.DefaultQoS())
-	matched(t, p, 2)
+	matchedBy(t, p, b, 2)
 	publish(t, p, integer(p, 1))
 	receive(t, begun, "the slow callback begins")
 	other.next(t)
@@ -332,7 +325,7 @@ func comeAndGo(t *testing.T, a, b ros.Node) {
 			t.Fatal(err)
 		}
 		in.sub = sub
-		matched(t, p, 2)
+		matchedBy(t, p, b, 2)
 		publish(t, p, integer(p, i))
 		if got := in.next(t).Message.Int("data"); got != int64(i) {
 			t.Fatalf("round %d: got %d", i, got)

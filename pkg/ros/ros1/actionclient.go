@@ -236,9 +236,9 @@ func (c *actionCall) Ready() bool {
 	if c.ctx.Err() != nil {
 		return false
 	}
-	servers := c.shared.status.peers()
+	servers := c.shared.status.in.peers()
 	if c.in != nil {
-		return overlap(servers, c.in.peers())
+		return overlap(servers, c.in.in.peers())
 	}
 	return overlap(servers, c.out.out.subscribers())
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func rosmaster(t *testing.T) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(path, "--core", "-p", strconv.Itoa(port)) //nolint:noctx // ended below, with a look at how
-	cmd.Env = append(os.Environ(), "ROS_IP=127.0.0.1", "ROS_LOG_DIR="+t.TempDir())
+	cmd.Env = append(plainEnvironment(), "ROS_IP=127.0.0.1", "ROS_LOG_DIR="+t.TempDir())
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -51,6 +52,11 @@ func rosmaster(t *testing.T) string {
 		return err == nil
 	})
 	return "http://" + address
+}
+
+// plainEnvironment is without ROS 2's: its Python packages have ROS 1's names.
+func plainEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PYTHON") || strings.HasPrefix(v, "LD_LIBRARY_PATH") })
 }
 
 func TestConformanceWithRosmaster(t *testing.T) {
@@ -75,10 +81,15 @@ for name in "std_msgs std_srvs geometry_msgs sensor_msgs nav_msgs actionlib_msgs
 json.dump(sums, sys.stdout)
 `
 	python := "/usr/bin/python3"
-	if exec.CommandContext(t.Context(), python, "-c", "import std_msgs.msg, genpy").Run() != nil {
+	run := func(code string) ([]byte, error) {
+		cmd := exec.CommandContext(t.Context(), python, "-c", code)
+		cmd.Env = plainEnvironment()
+		return cmd.Output()
+	}
+	if _, err := run("import std_msgs.msg, genpy"); err != nil {
 		t.Skip("no message classes of ROS 1 on this machine (Debian's python3-std-msgs)")
 	}
-	data, err := exec.CommandContext(t.Context(), python, "-c", ask).Output()
+	data, err := run(ask)
 	if err != nil {
 		t.Fatal(err)
 	}

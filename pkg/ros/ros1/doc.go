@@ -6,7 +6,8 @@
 // unlike ROS 2 is said by [Node.Traits]:
 //
 //   - Quality of service: TCP, always reliable. A TransientLocal publisher is latched, and gives what it keeps to every
-//     subscriber. Each subscription has a connection of its own to each publisher.
+//     subscriber.
+//   - A node is one publisher and one subscriber of a topic, with one type, whatever the number of its entities.
 //   - Services can fail: a handler's error reaches the client, whose call wraps ros.ErrRejected.
 //   - The master does not notice that a node died. What it names is believed only when it takes a connection.
 //

@@ -218,32 +218,23 @@ func (g graph) endpoints(topic string, side func(*apimaster.SystemState) []apima
 	return out, nil
 }
 
-// sight is what the topic's subscriptions see of its publishers: those connected, the addresses of those that cannot be
+// sight is what this node sees of a topic's publishers: those connected, the addresses of those that cannot be
 // reached, and whether that is all.
 func (in *topicIn) sight() (alive []ros.EndpointInfo, unreachable []string, complete bool) {
 	in.mu.Lock()
-	all := slices.Clone(in.subscriptions)
-	in.mu.Unlock()
+	defer in.mu.Unlock()
 	complete = true
-	ids := map[string]bool{}
-	for _, s := range all {
-		s.mu.Lock()
-		for uri, l := range s.links {
-			node, dead := l.state()
-			switch {
-			case node != "":
-				ids[publisherID(node, uri)] = true
-			case dead:
-				unreachable = append(unreachable, strings.TrimSuffix(uri, "/"))
-			default:
-				complete = false
-			}
+	for _, uri := range slices.Sorted(maps.Keys(in.links)) {
+		switch node, dead := in.links[uri].state(); {
+		case node != "":
+			alive = append(alive, ros.EndpointInfo{
+				Node: node, TypeName: in.wire.typ.Name, QoS: ros.DefaultQoS(), Publisher: publisherID(node, uri),
+			})
+		case dead:
+			unreachable = append(unreachable, strings.TrimSuffix(uri, "/"))
+		default:
+			complete = false
 		}
-		s.mu.Unlock()
-	}
-	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		node, _, _ := strings.Cut(id, "@")
-		alive = append(alive, ros.EndpointInfo{Node: node, TypeName: in.wire.typ.Name, QoS: ros.DefaultQoS(), Publisher: id})
 	}
 	return alive, unreachable, complete
 }

@@ -11,23 +11,45 @@ import (
 	"time"
 
 	"github.com/bluenviron/goroslib/v2/pkg/apislave"
+	"github.com/bluenviron/goroslib/v2/pkg/protocommon"
 	"github.com/bluenviron/goroslib/v2/pkg/prototcp"
 
 	"agent_node/pkg/ros"
 )
 
-// inLink is a subscription's connection to one publisher. It is tried again while the master names the publisher.
+// inLink is a topic's connection to one publisher. It is tried again while the master names the publisher.
 type inLink struct {
-	sub    *subscription
+	in     *topicIn
 	uri    string          // of the publisher's API
 	ctx    context.Context // the life of the connection
 	cancel context.CancelFunc
+
+	// Guarded by in.mu: what a latched publisher said last, for subscriptions of this node that come later.
+	keeps int
+	kept  []keptMessage
 
 	mu   sync.Mutex
 	conn *conn
 	node string // the publisher's node, while connected
 	dead bool   // it could not be reached when that was tried last
 	last bool   // the publisher has gone: what is on the way is read, and no new connection made
+}
+
+type keptMessage struct {
+	message   *ros.Message
+	publisher string
+}
+
+// How often a connection that fails is tried again.
+const (
+	retryFirst = 50 * time.Millisecond
+	retryLast  = 3 * time.Second
+)
+
+func newInLink(in *topicIn, uri string) *inLink {
+	l := &inLink{in: in, uri: uri}
+	l.ctx, l.cancel = context.WithCancel(in.node.ctx)
+	return l
 }
 
 // peer is the publisher's node, empty while there is no connection.
@@ -56,12 +78,11 @@ func (l *inLink) drain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = true
-	if l.node == "" {
+	if l.conn == nil {
 		l.cancel()
+		return
 	}
-	if l.conn != nil {
-		_ = l.conn.SetReadDeadline(time.Now().Add(flushLimit))
-	}
+	_ = l.conn.SetReadDeadline(time.Now().Add(flushLimit))
 }
 
 func (l *inLink) draining() bool {
@@ -96,8 +117,8 @@ func (l *inLink) set(c *conn, node string) bool {
 }
 
 func (l *inLink) run() {
-	defer l.sub.forget(l)
-	log := l.sub.node.logger.With("topic", l.sub.in.name, "publisher", l.uri)
+	defer l.in.forget(l)
+	log := l.in.node.logger.With("topic", l.in.name, "publisher", l.uri)
 	pause, told := retryFirst, ""
 	for {
 		began := time.Now()
@@ -131,13 +152,13 @@ func (l *inLink) run() {
 
 // once connects and reads until the connection ends, always with an error.
 func (l *inLink) once() error {
-	n, w := l.sub.node, l.sub.wire
+	n, w := l.in.node, l.in.wire
 	host, err := hostOf(l.uri)
 	if err != nil {
 		return err
 	}
 	api := apislave.NewClient(host, n.names.FullName(), n.webFor(l.ctx))
-	proto, err := api.RequestTopic(l.sub.in.name, [][]any{{"TCPROS"}})
+	proto, err := api.RequestTopic(l.in.name, [][]any{{"TCPROS"}})
 	if err != nil {
 		l.reached(false)
 		return err
@@ -159,7 +180,7 @@ func (l *inLink) once() error {
 		return l.ctx.Err()
 	}
 	err = c.writeHeader(&prototcp.HeaderSubscriber{
-		Callerid: n.names.FullName(), Topic: l.sub.in.name, Type: w.name, Md5sum: w.md5, MessageDefinition: w.definition, TcpNodelay: 1,
+		Callerid: n.names.FullName(), Topic: l.in.name, Type: w.name, Md5sum: w.md5, MessageDefinition: w.definition, TcpNodelay: 1,
 	})
 	if err != nil {
 		return err
@@ -169,13 +190,31 @@ func (l *inLink) once() error {
 		return err
 	}
 	if sum := h["md5sum"]; sum != w.md5 && sum != "*" {
-		return &typeError{what: "topic " + l.sub.in.name, theirs: h["type"], theirSum: sum, ours: w}
+		return &typeError{what: "topic " + l.in.name, theirs: h["type"], theirSum: sum, ours: w}
 	}
+	l.keep(h)
 	if !l.set(c, h["callerid"]) {
 		return l.ctx.Err()
 	}
 	return l.read(c, publisherID(h["callerid"], l.uri))
 }
+
+// keep reads how many messages a latched publisher keeps: in ROS 1 one, at a node of this house as many as its header says.
+func (l *inLink) keep(h protocommon.HeaderRaw) {
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	l.keeps, l.kept = 0, nil
+	if h["latching"] != "1" {
+		return
+	}
+	l.keeps = 1
+	if n, err := strconv.Atoi(h["keeps"]); err == nil && n > 0 && n <= mostKept {
+		l.keeps = n
+	}
+}
+
+// mostKept bounds what a peer can have kept here.
+const mostKept = 1000
 
 // typeError says that a peer means another type by a name.
 type typeError struct {
@@ -188,13 +227,13 @@ func (e *typeError) Error() string {
 }
 
 func (l *inLink) read(c *conn, id string) error {
-	n, w := l.sub.node, l.sub.wire
+	n, w := l.in.node, l.in.wire
 	var buf []byte
 	for {
 		var err error
 		if buf, err = readFrame(c.r, buf); err != nil {
 			if errors.Is(err, io.EOF) {
-				return fmt.Errorf("the publisher closed the connection: %w", err)
+				return errNoPublisher
 			}
 			return err
 		}
@@ -203,7 +242,7 @@ func (l *inLink) read(c *conn, id string) error {
 		if err != nil {
 			return err
 		}
-		l.sub.queue.push(ros.Received{Message: m, Arrived: arrived, Publisher: id})
+		l.in.pass(l, m, arrived, id)
 	}
 }
 

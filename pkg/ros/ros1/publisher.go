@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bluenviron/goroslib/v2/pkg/protocommon"
-	"github.com/bluenviron/goroslib/v2/pkg/prototcp"
 
 	"agent_node/pkg/ros"
 )
@@ -264,6 +263,14 @@ func (n *Node) unregister(what string, tell func() error) {
 	}
 }
 
+// publisherHeader is goroslib's with one field more: how many messages the latched publishers keep. Others skip what
+// they do not know.
+type publisherHeader struct {
+	Topic, Type, Md5sum, Callerid string
+	Latching, Keeps               int
+	MessageDefinition             string
+}
+
 // connect takes a subscriber's connection.
 func (out *topicOut) connect(c *conn, h protocommon.HeaderRaw) {
 	n := out.node
@@ -280,7 +287,7 @@ func (out *topicOut) connect(c *conn, h protocommon.HeaderRaw) {
 		n.refuse(c, why)
 		return
 	}
-	answer := &prototcp.HeaderPublisher{
+	answer := &publisherHeader{
 		Callerid: n.names.FullName(), Topic: out.name, Type: out.wire.name, Md5sum: out.wire.md5, MessageDefinition: out.wire.definition,
 	}
 	out.mu.Lock()
@@ -289,6 +296,7 @@ func (out *topicOut) connect(c *conn, h protocommon.HeaderRaw) {
 		depth = max(depth, p.qos.Depth)
 		if p.qos.Durability == ros.TransientLocal {
 			answer.Latching = 1
+			answer.Keeps += p.qos.Depth
 		}
 	}
 	out.mu.Unlock()

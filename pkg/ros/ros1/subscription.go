@@ -1,10 +1,8 @@
 package ros1
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,35 +10,29 @@ import (
 	"agent_node/pkg/ros"
 )
 
-// topicIn is a topic that this node subscribes: one entry at the master, whatever the number of subscriptions.
+// topicIn is a topic that this node subscribes: to the master and to its publishers one subscriber, whatever the
+// number of ros.Subscriptions. A publisher of rospy's knows one connection of a node.
 type topicIn struct {
 	node *Node
 	name string
-	wire *wire // of the first subscription, for the master
+	wire *wire
 
 	mu            sync.Mutex
 	subscriptions []*subscription
-	uris          []string // publishers that the master told of
-	version       int      // counts what it told
+	links         map[string]*inLink // by the publisher's URI
+	version       int                // counts what the master told
+	closed        bool
 }
 
-// subscription is one ros.Subscription, with a connection of its own to each publisher: what a publisher keeps
-// comes to each, as it comes to every node.
 type subscription struct {
-	node     *Node
 	in       *topicIn
-	wire     *wire
 	callback func(ros.Received)
 	queue    *queue[ros.Received]
-	ctx      context.Context // the life of the connections
-	cancel   context.CancelFunc
-
-	mu     sync.Mutex
-	links  map[string]*inLink // by the publisher's URI
-	closed bool
+	closed   bool // guarded by in.mu
 }
 
-// CreateSubscription makes a subscription. Every publisher of the topic with this type reaches it.
+// CreateSubscription makes a subscription. Every publisher of the topic with this type reaches it. One that comes when
+// others of this node are there first gets what latched publishers said last.
 func (n *Node) CreateSubscription(topic, typeName string, qos ros.QoS, callback func(ros.Received)) (ros.Subscription, error) {
 	name, err := n.names.Topic(topic)
 	if err != nil {
@@ -58,43 +50,54 @@ func (n *Node) CreateSubscription(topic, typeName string, qos ros.QoS, callback 
 
 // subscribe makes a subscription by absolute name and type.
 func (n *Node) subscribe(name string, w *wire, qos ros.QoS, callback func(ros.Received)) (*subscription, error) {
-	s := &subscription{
-		node: n, wire: w, callback: callback, queue: newQueue[ros.Received](depthOf(qos)), links: make(map[string]*inLink),
-	}
-	s.ctx, s.cancel = context.WithCancel(n.ctx)
+	s := &subscription{callback: callback, queue: newQueue[ros.Received](depthOf(qos))}
 	n.registering.Lock()
 	defer n.registering.Unlock()
+	if err := n.listen(s, name, w); err != nil {
+		if s.in != nil {
+			s.drop()
+		}
+		return nil, fmt.Errorf("subscription of %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// listen is called with registering held.
+func (n *Node) listen(s *subscription, name string, w *wire) error {
 	n.mu.Lock()
 	if n.closed {
 		n.mu.Unlock()
-		s.cancel()
-		return nil, n.closedError()
+		return n.closedError()
 	}
 	in, known := n.ins[name]
 	if !known {
-		in = &topicIn{node: n, name: name, wire: w}
+		in = &topicIn{node: n, name: name, wire: w, links: make(map[string]*inLink)}
 		n.ins[name] = in
 	}
-	s.in = in
 	n.mu.Unlock()
+	if in.wire.name != w.name {
+		return fmt.Errorf("%w: this node subscribes it as %s, and a node of ROS 1 has one type for a topic, not %s as well",
+			ros.ErrInvalidMessage, in.wire.name, w.name)
+	}
+	s.in = in
 	in.mu.Lock()
 	in.subscriptions = append(in.subscriptions, s)
-	uris := in.uris
+	for _, l := range in.links {
+		for _, k := range l.kept {
+			s.queue.push(ros.Received{Message: k.message.Clone(), Arrived: time.Now(), Publisher: k.publisher})
+		}
+	}
 	in.mu.Unlock()
 	if err := n.add(s); err != nil {
-		return nil, errors.Join(err, s.drop())
+		return err
 	}
 	if !n.spawn(s.deliver) {
-		return nil, errors.Join(n.closedError(), s.drop())
+		return n.closedError()
 	}
 	if known {
-		s.update(uris)
-		return s, nil
+		return nil
 	}
-	if err := in.register(); err != nil {
-		return nil, errors.Join(fmt.Errorf("subscription of %s: %w", name, err), s.drop())
-	}
-	return s, nil
+	return in.register()
 }
 
 // register tells the master and takes its answer, unless it has told something newer meanwhile.
@@ -115,83 +118,78 @@ func (in *topicIn) register() error {
 	return nil
 }
 
-// update is called with the publishers that are there now.
+// update is called with the publishers that are there now: connections to those that have come begin, and those to
+// publishers that went run out: their last words may still be on the way.
 func (in *topicIn) update(uris []string) {
 	in.mu.Lock()
+	defer in.mu.Unlock()
 	in.version++
-	in.uris = slices.Clone(uris)
-	all := slices.Clone(in.subscriptions)
-	in.mu.Unlock()
-	for _, s := range all {
-		s.update(uris)
-	}
-}
-
-// publishers are the URIs known, and whether a subscription is connected to them.
-func (in *topicIn) publishers() map[string]bool {
-	in.mu.Lock()
-	all := slices.Clone(in.subscriptions)
-	in.mu.Unlock()
-	found := make(map[string]bool)
-	for _, s := range all {
-		s.mu.Lock()
-		for uri, l := range s.links {
-			found[uri] = found[uri] || l.peer() != ""
-		}
-		s.mu.Unlock()
-	}
-	return found
-}
-
-// update begins connections to publishers that have come, and lets those to publishers that went run out: their last
-// words may still be on the way.
-func (s *subscription) update(uris []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	if in.closed {
 		return
 	}
-	for uri, l := range s.links {
+	for uri, l := range in.links {
 		if !slices.Contains(uris, uri) {
 			l.drain()
 		}
 	}
 	for _, uri := range uris {
-		if l := s.links[uri]; l != nil && !l.draining() {
+		if l := in.links[uri]; l != nil && !l.draining() {
 			continue
 		}
-		l := &inLink{sub: s, uri: uri}
-		l.ctx, l.cancel = context.WithCancel(s.ctx)
-		if s.node.spawn(l.run) {
-			s.links[uri] = l
+		l := newInLink(in, uri)
+		if in.node.spawn(l.run) {
+			in.links[uri] = l
 		} else {
 			l.cancel()
 		}
 	}
 }
 
-func (s *subscription) Topic() string   { return s.in.name }
-func (s *subscription) Type() *ros.Type { return s.wire.typ }
-
-// PublisherCount is the number of publishers that are connected.
-func (s *subscription) PublisherCount() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, l := range s.links {
-		if l.peer() != "" {
-			n++
-		}
+// forget is called when a link has ended.
+func (in *topicIn) forget(l *inLink) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.links[l.uri] == l {
+		delete(in.links, l.uri)
 	}
-	return n
+}
+
+// pass gives a message to every subscription, each its own, and has the link keep it for those to come.
+func (in *topicIn) pass(l *inLink, m *ros.Message, arrived time.Time, publisher string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if l.keeps > 0 {
+		if len(l.kept) == l.keeps {
+			l.kept = slices.Delete(l.kept, 0, 1)
+		}
+		l.kept = append(l.kept, keptMessage{m.Clone(), publisher})
+	}
+	for i, s := range in.subscriptions {
+		own := m
+		if i > 0 {
+			own = m.Clone()
+		}
+		s.queue.push(ros.Received{Message: own, Arrived: arrived, Publisher: publisher})
+	}
+}
+
+// publishers are the URIs known, and whether they are connected.
+func (in *topicIn) publishers() map[string]bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	found := make(map[string]bool, len(in.links))
+	for uri, l := range in.links {
+		found[uri] = l.peer() != ""
+	}
+	return found
 }
 
 // peers are the nodes of the publishers that are connected.
-func (s *subscription) peers() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (in *topicIn) peers() []string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	var nodes []string
-	for _, l := range s.links {
+	for _, l := range in.links {
 		if p := l.peer(); p != "" {
 			nodes = append(nodes, p)
 		}
@@ -199,13 +197,18 @@ func (s *subscription) peers() []string {
 	return nodes
 }
 
-// forget is called when a link has ended.
-func (s *subscription) forget(l *inLink) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.links[l.uri] == l {
-		delete(s.links, l.uri)
+func (s *subscription) Topic() string   { return s.in.name }
+func (s *subscription) Type() *ros.Type { return s.in.wire.typ }
+
+// PublisherCount is the number of nodes that publish and are connected.
+func (s *subscription) PublisherCount() int {
+	s.in.mu.Lock()
+	closed := s.closed
+	s.in.mu.Unlock()
+	if closed {
+		return 0
 	}
+	return len(s.in.peers())
 }
 
 // deliver runs the callback for one message after another.
@@ -215,52 +218,46 @@ func (s *subscription) deliver() {
 		if !ok {
 			return
 		}
-		s.node.guard("subscription", s.in.name, func() { s.callback(r) })
+		s.in.node.guard("subscription", s.in.name, func() { s.callback(r) })
 	}
 }
 
 // Close drops what is still queued. It does not wait for a callback that runs, which may be its caller.
 func (s *subscription) Close() error {
-	s.node.registering.Lock()
-	defer s.node.registering.Unlock()
-	err := s.drop()
-	s.node.remove(s)
-	return err
+	n := s.in.node
+	n.registering.Lock()
+	defer n.registering.Unlock()
+	s.drop()
+	n.remove(s)
+	return nil
 }
 
 // drop is called with registering held. The last subscription takes the topic with it.
-func (s *subscription) drop() error {
-	s.mu.Lock()
+func (s *subscription) drop() {
+	in, n := s.in, s.in.node
+	in.mu.Lock()
 	if s.closed {
-		s.mu.Unlock()
-		return nil
+		in.mu.Unlock()
+		return
 	}
 	s.closed = true
-	links := slices.Collect(maps.Values(s.links))
-	s.links = map[string]*inLink{}
-	s.mu.Unlock()
-	s.queue.close()
-	s.cancel()
-	for _, l := range links {
-		l.leave()
-	}
-	in, n := s.in, s.node
-	in.mu.Lock()
 	in.subscriptions = slices.DeleteFunc(in.subscriptions, func(o *subscription) bool { return o == s })
 	last := len(in.subscriptions) == 0
+	if last {
+		in.closed = true
+		for _, l := range in.links {
+			l.leave()
+		}
+	}
 	in.mu.Unlock()
+	s.queue.close()
 	if !last {
-		return nil
+		return
 	}
 	n.mu.Lock()
 	delete(n.ins, in.name)
 	n.mu.Unlock()
 	n.unregister("subscription of "+in.name, func() error { return n.master.UnregisterSubscriber(in.name, n.uri) })
-	return nil
 }
 
-// How often a connection that fails is tried again.
-const (
-	retryFirst = 50 * time.Millisecond
-	retryLast  = 3 * time.Second
-)
+var errNoPublisher = errors.New("the publisher closed the connection")

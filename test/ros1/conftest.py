@@ -1,0 +1,54 @@
+"""Fixtures of the tests on ROS 1."""
+
+import pytest
+
+import ros1
+
+lacking = ros1.missing()
+
+
+def pytest_collection_modifyitems(items):
+    here = [i for i in items if i.path.parent == ros1.HERE]
+    if lacking:
+        for i in here:
+            i.add_marker(pytest.mark.skip(reason=f"ROS 1 is not installed ({lacking}); .ci/run installs it from Debian's packages"))
+
+
+@pytest.fixture(scope="session")
+def messages(tmp_path_factory):
+    """agent_msgs for ROS 1's Python."""
+    return ros1.agent_msgs(tmp_path_factory.mktemp("agent_msgs"))
+
+
+@pytest.fixture
+def graph(request, tmp_path, messages):
+    g = ros1.Graph(tmp_path, messages)
+    yield g
+    codes = g.close()
+    bad = request.node.stash.get(failed, False) or codes.get("agent_node", 0) != 0
+    if bad:
+        print(g.logs())
+    assert codes.get("agent_node", 0) == 0, codes
+
+
+failed = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        item.stash[failed] = True
+    return report
+
+
+@pytest.fixture
+def driven(graph):
+    """Robot, node and person, all up: (graph, person)."""
+    graph.param("/agent_node", {"profile": str(ros1.ROOT / "config" / "ros1_base.yaml"), "model": {"kind": "planner"}})
+    graph.param("/move_base/TrajectoryPlannerROS", {"xy_goal_tolerance": 0.06})
+    graph.robot()
+    graph.node()
+    person = graph.person()
+    assert person.ask("ready", timeout=30)["ready"]
+    return graph, person
