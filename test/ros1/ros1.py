@@ -193,9 +193,10 @@ class Graph:
         )
 
     def close(self):
+        """Ends all, and tells the exit codes. Master and robot are not under test."""
         codes = {}
         for p in reversed(self.programs):
-            codes[p.name] = p.stop()
+            codes[p.name] = p.stop(signal.SIGKILL) if p.name in ("rosmaster", "robot") else p.stop()
         return codes
 
     def logs(self):

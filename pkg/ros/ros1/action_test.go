@@ -55,6 +55,7 @@ type rig struct {
 	t       *testing.T
 	master  *ros1test.Master
 	person  *ros1.Node
+	robot   *ros1.Node
 	server  *action.Server
 	handles chan *action.Handle
 	goal    ros.Publisher
@@ -70,10 +71,10 @@ func actionRig(t *testing.T) *rig {
 		results: make(chan *ros.Message, 10), states: make(chan *ros.Message, 1000),
 	}
 	types := ros1.NewTypes(actiontest.Tree())
-	robot := newNode(t, r.master.URI, "robot", ros1.Options{Types: types})
+	r.robot = newNode(t, r.master.URI, "robot", ros1.Options{Types: types})
 	r.person = newNode(t, r.master.URI, "person", ros1.Options{Types: types})
 	var err error
-	r.server, err = action.NewServer(robot, action.ServerConfig{
+	r.server, err = action.NewServer(r.robot, action.ServerConfig{
 		Name: "count", Type: actiontest.Type, Accepted: func(h *action.Handle) { r.handles <- h; <-h.Done() },
 	})
 	if err != nil {
@@ -226,4 +227,19 @@ func TestCancelsByStampAndBeforeTheirGoals(t *testing.T) {
 	if len(r.handles) != 0 {
 		t.Error("a canceled goal began")
 	}
+}
+
+// With simulated time that has not begun every stamp is zero; that is no reason to take a goal for canceled.
+func TestGoalsBeforeTimeBegins(t *testing.T) {
+	r := actionRig(t)
+	for _, n := range []ros.SimTimeSetter{r.person, r.robot} {
+		if err := n.UseSimTime(true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.send("timeless", 0)
+	if err := r.handle().Succeed(nil); err != nil {
+		t.Fatal(err)
+	}
+	r.wantResult("timeless", succeeded)
 }

@@ -375,7 +375,7 @@ func (s *actionServer) accept(m *ros.Message) {
 		return
 	}
 	_, early := s.recalled[g.text]
-	if early = early || g.stamp <= s.upTo; early {
+	if early = early || !s.upTo.IsZero() && g.stamp <= s.upTo; early {
 		g.state, g.ended, g.note = stateRecalled, time.Now(), "canceled before it came"
 	}
 	s.goals[g.id] = g
