@@ -11,7 +11,11 @@ def pytest_collection_modifyitems(items):
     here = [i for i in items if i.path.parent == ros1.HERE]
     if lacking:
         for i in here:
-            i.add_marker(pytest.mark.skip(reason=f"ROS 1 is not installed ({lacking}); .ci/run installs it from Debian's packages"))
+            i.add_marker(
+                pytest.mark.skip(
+                    reason=f"ROS 1 is not installed ({lacking}); .ci/run installs it from Debian's packages"
+                )
+            )
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A ROS 1 graph of a test's own: Debian's rosmaster, the stand-in robot, a person's program, and the programs under test."""
+"""A ROS 1 graph of a test's own: Debian's rosmaster, a robot, a person's program, and the programs under test."""
 
 import json
 import os
@@ -21,8 +21,8 @@ GENPY, GENACTION = Path("/usr/lib/genpy/genmsg_py.py"), Path("/usr/lib/actionlib
 
 def missing():
     """What of Debian's ROS 1 is not there, or nothing."""
-    needs = "import actionlib, diagnostic_msgs.msg, genpy, move_base_msgs.msg, nav_msgs.msg, rosgraph_msgs.msg, rosnode, rosparam"
-    needs += ", rospy, rosservice, rostopic, sensor_msgs.msg, std_srvs.srv, tf2_ros"
+    needs = "import actionlib, diagnostic_msgs.msg, genpy, move_base_msgs.msg, nav_msgs.msg, rosgraph_msgs.msg"
+    needs += ", rosnode, rosparam, rospy, rosservice, rostopic, sensor_msgs.msg, std_srvs.srv, tf2_ros"
     probe = subprocess.run([PYTHON, "-c", needs], capture_output=True, text=True, env=environment())
     if probe.returncode != 0:
         return (probe.stderr.strip().splitlines() or ["no " + PYTHON])[-1]
@@ -67,7 +67,12 @@ class Program:
         self.name, self.log = log.stem, log
         with open(log, "ab") as out:
             self.popen = subprocess.Popen(
-                [str(c) for c in command], stdout=options.pop("stdout", out), stderr=out, env=env, cwd=log.parent, **options
+                [str(c) for c in command],
+                stdout=options.pop("stdout", out),
+                stderr=out,
+                env=env,
+                cwd=log.parent,
+                **options,
             )
 
     def text(self):
@@ -182,7 +187,12 @@ class Graph:
     def command(self, *arguments, timeout=60):
         """One of the program's other subcommands, to its end."""
         return subprocess.run(
-            [BUILD / "agent_node", *arguments], env=self.env, capture_output=True, text=True, timeout=timeout, cwd=self.folder
+            [BUILD / "agent_node", *arguments],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd=self.folder,
         )
 
     def tool(self, name, *arguments):

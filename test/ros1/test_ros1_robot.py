@@ -123,19 +123,27 @@ def test_tools_of_ros1_see_a_citizen(driven):
     """rostopic, rosnode, rosservice, rosout; rosnode kill brings the robot to rest and the node down."""
     graph, person = driven
     assert graph.tool("rosservice", "type", "/agent_node/stop").stdout.strip() == "std_srvs/Trigger"
-    assert graph.tool("rostopic", "type", "/agent_node/execute_task/goal").stdout.strip() == "agent_msgs/ExecuteTaskActionGoal"
+    goal = graph.tool("rostopic", "type", "/agent_node/execute_task/goal").stdout.strip()
+    assert goal == "agent_msgs/ExecuteTaskActionGoal"
     info = graph.tool("rosnode", "info", "/agent_node").stdout
-    for name in ("/agent_node/state [agent_msgs/AgentState]", "/cmd_vel [geometry_msgs/Twist]", "/agent_node/list_tools", "/move_base/status"):
+    for name in (
+        "/agent_node/state [agent_msgs/AgentState]",
+        "/cmd_vel [geometry_msgs/Twist]",
+        "/agent_node/list_tools",
+    ):
         assert name in info, info
     # A late subscriber has the latched state at once.
-    assert person.ask("wait", topic="/agent_node/state", type="agent_msgs/AgentState", timeout=5)["message"]["state"] == 1
+    state = person.ask("wait", topic="/agent_node/state", type="agent_msgs/AgentState", timeout=5)["message"]
+    assert state["state"] == 1
     tools = person.ask("call", service="/agent_node/list_tools", type="agent_msgs/ListTools")["response"]["tools"]
     assert "navigate_to" in [t["name"] for t in tools]
-    # A bad request reaches a rospy client as a failure, not as silence.
-    answer = person.ask("call", service="/agent_node/validate_command", type="agent_msgs/ValidateCommand", request=["no/such/Type", "{}", "base"])
-    assert "failure" in answer or not answer["response"]["valid"], answer
-    diagnostics = person.ask("wait", topic="/diagnostics", type="diagnostic_msgs/DiagnosticArray", timeout=10)["message"]
-    assert diagnostics["status"]
+    twist = ["geometry_msgs/msg/Twist", '{"linear": {"x": 9.0}}', "base"]
+    checked = person.ask(
+        "call", service="/agent_node/validate_command", type="agent_msgs/ValidateCommand", request=twist
+    )
+    assert not checked["response"]["valid"] and checked["response"]["findings"][0]["limit"] == 0.5, checked
+    told = person.ask("wait", topic="/diagnostics", type="diagnostic_msgs/DiagnosticArray", timeout=10)["message"]
+    assert told["status"]
     person.ask("listen", topic="/rosout", type="rosgraph_msgs/Log")
 
     person.ask("send", name="go", task="go to the office")
@@ -153,10 +161,10 @@ def test_tools_of_ros1_see_a_citizen(driven):
 def test_simulated_time(graph, messages):
     """With /use_sim_time the node's clock is /clock's."""
     graph.param("/use_sim_time", True)
-    graph.param("/agent_node/profile", str(ros1.ROOT / "config" / "ros1_base.yaml"))
     graph.robot("--clock")
-    # Started as roslaunch does it: by another name, a namespace, a remapped topic.
-    graph.node("__name:=helper", "__log:=/dev/null", "/agent_node/execute_task:=/unused", "_profile:=" + str(ros1.ROOT / "config" / "ros1_base.yaml"))
+    # Started as roslaunch does it: by another name, with a remapped topic and a parameter.
+    profile = str(ros1.ROOT / "config" / "ros1_base.yaml")
+    graph.node("__name:=helper", "__log:=/dev/null", "/battery_state:=/unused", "_profile:=" + profile)
     ran = graph.command("run", "--ros1", "--action", "/helper/execute_task", "--json", "turn left 45 degrees")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert '"reason_code":"accepted"' in ran.stdout.replace(" ", "")
@@ -184,7 +192,10 @@ def test_a_type_that_is_not_compiled_in(graph, tmp_path):
     env = {**graph.env, "ROS_PACKAGE_PATH": str(tmp_path / "ws")}
     checked = subprocess.run(
         [ros1.BUILD / "agent_node", "--ros1", "profile", "check", "--offline", str(tmp_path / "profile.yaml")],
-        env=env, capture_output=True, text=True, timeout=20,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=20,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
