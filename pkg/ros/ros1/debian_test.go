@@ -1,6 +1,7 @@
 package ros1_test
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"os"
@@ -45,7 +46,7 @@ func rosmaster(t *testing.T) string {
 	})
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	eventually(t, "rosmaster listens", func() bool {
-		c, err := net.DialTimeout("tcp", address, time.Second)
+		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", address)
 		if err == nil {
 			_ = c.Close()
 		}
