@@ -143,6 +143,12 @@ func (n *Node) execute(h *action.Handle) {
 		}
 	}()
 
+	if limit := h.Goal().Duration("client_timeout"); limit > 0 {
+		watching, done := context.WithCancel(e.ctx)
+		defer done()
+		go n.watchClient(watching, h, limit, func(why harness.Interrupt) { e.cancel(why) })
+	}
+
 	var result harness.Result
 	select {
 	case <-e.turn:
@@ -155,7 +161,7 @@ func (n *Node) execute(h *action.Handle) {
 			result = n.session(e.ctx, h)
 		default:
 			result = n.unbegun(e.ctx, h)
-			if result.Reason != harness.ReasonCanceled {
+			if result.Reason != harness.ReasonCanceled && result.Reason != harness.ReasonClientLost {
 				// Preempted, stopped or shut down, the goals before it end as well: its result, too, is sent at rest.
 				<-e.turn
 			}

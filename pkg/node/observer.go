@@ -57,7 +57,9 @@ func (o *observer) beat() {
 		o.mu.Lock()
 		p := o.last
 		o.mu.Unlock()
-		if p.State == harness.StateAwaitingTool {
+		// A client that is watched is told all the time: that it hears is its sign of life.
+		watched := p.State != 0 && o.h.Goal().Duration("client_timeout") > 0
+		if p.State == harness.StateAwaitingTool || watched {
 			o.feedback(p)
 		}
 	}

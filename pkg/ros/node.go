@@ -69,6 +69,13 @@ type Publisher interface {
 	Close() error
 }
 
+// Acknowledger is what a publisher is, beside Publisher, where its transport can tell whether what was sent has arrived.
+type Acknowledger interface {
+	// Acknowledged waits at most limit, and reports whether every matched reliable subscription has acknowledged every
+	// message that is still kept. An error: that cannot be told.
+	Acknowledged(limit time.Duration) (bool, error)
+}
+
 // Subscription receives messages of one type from one topic.
 type Subscription interface {
 	Topic() string
@@ -119,6 +126,9 @@ type EndpointInfo struct {
 	TypeName  string
 	QoS       QoS
 	Publisher string // what Received.Publisher says for it, where known
+	// Peer identifies what the endpoint belongs to, a process as a rule: equal for all endpoints of one, and for the
+	// requests that it sends (Caller). Empty where the transport does not tell.
+	Peer string
 }
 
 // Clock tells ROS time. Deadlines never use it; they run on the monotonic clock.

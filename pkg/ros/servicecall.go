@@ -19,6 +19,19 @@ type ServiceCall struct {
 
 type serviceCallKey struct{}
 
+type callerKey struct{}
+
+// WithCaller puts into a service handler's context who sent the request, as EndpointInfo.Peer has it.
+func WithCaller(ctx context.Context, peer string) context.Context {
+	return context.WithValue(ctx, callerKey{}, peer)
+}
+
+// Caller is who sent the request that a service handler's context belongs to; empty where the transport does not tell.
+func Caller(ctx context.Context) string {
+	peer, _ := ctx.Value(callerKey{}).(string)
+	return peer
+}
+
 // NewServiceCall makes the call and a context that carries it. release, which may be
 // nil, gives back the place of this request among the bounded number that is
 // served at once; it is called at most once, at the latest by Finish.

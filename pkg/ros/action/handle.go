@@ -15,6 +15,8 @@ type Handle struct {
 	id    GoalID
 	goal  *ros.Message
 	stamp ros.Time
+	// caller is who sent the goal, as ros.EndpointInfo.Peer has it.
+	caller string
 
 	announced chan struct{} // closed when ACCEPTED was published
 	canceling chan struct{} // closed when a cancel was accepted
@@ -50,6 +52,12 @@ func (h *Handle) ID() GoalID { return h.id }
 
 // Goal is the goal's message. It must not be changed.
 func (h *Handle) Goal() *ros.Message { return h.goal }
+
+// Server that the goal is at.
+func (h *Handle) Server() *Server { return h.s }
+
+// Caller is who sent the goal, as ros.EndpointInfo.Peer has it; empty where the transport does not tell.
+func (h *Handle) Caller() string { return h.caller }
 
 // AcceptedAt is when the goal was accepted, in ROS time.
 func (h *Handle) AcceptedAt() ros.Time { return h.stamp }

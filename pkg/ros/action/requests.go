@@ -21,7 +21,7 @@ func (s *Server) serveGoal(ctx context.Context, request, response *ros.Message) 
 		s.work.done()
 		return response.Set("accepted", false)
 	}
-	h := s.admit(id, goal)
+	h := s.admit(id, goal, ros.Caller(ctx))
 	response.SetStamp("stamp", h.stamp)
 	if err := response.Set("accepted", true); err != nil {
 		return err
@@ -64,8 +64,9 @@ func (s *Server) judge(id GoalID, goal *ros.Message) (ok bool) {
 }
 
 // admit makes the goal's handle.
-func (s *Server) admit(id GoalID, goal *ros.Message) *Handle {
+func (s *Server) admit(id GoalID, goal *ros.Message, caller string) *Handle {
 	h := newHandle(s, id, goal, s.node.Clock().Now())
+	h.caller = caller
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.pending, id)

@@ -221,6 +221,21 @@ func (s *Server) takeDown() error {
 	return errors.Join(errs...)
 }
 
+// Clients are the endpoints that hear the action's feedback: one for each action client in sight, and for whoever else listens.
+func (s *Server) Clients() ([]ros.EndpointInfo, error) {
+	return s.node.Graph().Subscriptions(s.feedback.Topic())
+}
+
+// FeedbackHeard waits at most limit, and reports whether all feedback that is still kept has arrived at all reliable
+// clients. An error: the transport cannot tell.
+func (s *Server) FeedbackHeard(limit time.Duration) (bool, error) {
+	a, ok := s.feedback.(ros.Acknowledger)
+	if !ok {
+		return false, errors.ErrUnsupported
+	}
+	return a.Acknowledged(limit)
+}
+
 // run carries one goal out.
 func (s *Server) run(h *Handle) {
 	defer s.work.done()

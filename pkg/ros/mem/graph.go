@@ -56,7 +56,7 @@ func (g graph) Publishers(topicName string) ([]ros.EndpointInfo, error) {
 	var out []ros.EndpointInfo
 	if t := g.bus.topics[topicName]; t != nil {
 		for _, p := range t.publishers {
-			out = append(out, ros.EndpointInfo{Node: p.node.names.FullName(), TypeName: p.typ.Name, QoS: p.qos, Publisher: p.id})
+			out = append(out, ros.EndpointInfo{Node: p.node.names.FullName(), TypeName: p.typ.Name, QoS: p.qos, Publisher: p.id, Peer: p.node.peer})
 		}
 	}
 	return out, nil
@@ -68,7 +68,7 @@ func (g graph) Subscriptions(topicName string) ([]ros.EndpointInfo, error) {
 	var out []ros.EndpointInfo
 	if t := g.bus.topics[topicName]; t != nil {
 		for _, s := range t.subscriptions {
-			out = append(out, ros.EndpointInfo{Node: s.node.names.FullName(), TypeName: s.typ.Name, QoS: s.qos})
+			out = append(out, ros.EndpointInfo{Node: s.node.names.FullName(), TypeName: s.typ.Name, QoS: s.qos, Peer: s.node.peer})
 		}
 	}
 	return out, nil

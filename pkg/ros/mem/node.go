@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strconv"
 	"sync"
 
 	"agent_node/pkg/ros"
@@ -35,6 +36,7 @@ type Node struct {
 	clock    *ros.NodeClock
 	logger   *slog.Logger
 	requests int
+	peer     string // what EndpointInfo.Peer says for its entities
 
 	ctx    context.Context // ends when the node closes
 	cancel context.CancelFunc
@@ -73,6 +75,8 @@ func (b *Bus) NewNode(name string, o Options) (*Node, error) {
 	n.clock = ros.NewNodeClock(o.Clock)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	b.mu.Lock()
+	b.lastID++
+	n.peer = "mem:node:" + strconv.FormatUint(b.lastID, 16)
 	b.nodes[n] = struct{}{}
 	b.mu.Unlock()
 	if on, _ := names.Params["use_sim_time"].(bool); on {

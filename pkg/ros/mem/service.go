@@ -78,7 +78,7 @@ func (s *service) accept(r request) bool {
 		case <-s.node.ctx.Done():
 			return
 		}
-		ctx, call := ros.NewServiceCall(s.node.ctx, func() { <-s.places })
+		ctx, call := ros.NewServiceCall(ros.WithCaller(s.node.ctx, r.client.node.peer), func() { <-s.places })
 		defer call.Finish()
 		s.node.guard("service", s.name, func() { s.serve(ctx, r) })
 	})

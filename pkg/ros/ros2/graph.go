@@ -108,10 +108,25 @@ func (g graph) endpoints(what, topic string, get func(string, bool) ([]rclgo.Top
 			Node:     path.Join("/", e.NodeNamespace, e.NodeName),
 			TypeName: e.TopicType,
 			QoS:      qosFromRcl(&e.QosProfile),
+			Peer:     peerOf(unsafe.Pointer(&e.EndpointGID)),
 		}
 		if e.EndpointType == rclgo.EndpointPublisher {
 			infos[i].Publisher = hex.EncodeToString(e.EndpointGID[:C.RMW_GID_STORAGE_SIZE])
 		}
 	}
 	return infos, nil
+}
+
+// prefixSize is how much of a middleware's id is common to all that one participant has: the prefix of a DDS GUID.
+const prefixSize = 12
+
+// peerOf is the participant that an endpoint's or a request's id belongs to.
+func peerOf(id unsafe.Pointer) string {
+	prefix := unsafe.Slice((*byte)(id), prefixSize)
+	for _, b := range prefix {
+		if b != 0 {
+			return hex.EncodeToString(prefix)
+		}
+	}
+	return ""
 }

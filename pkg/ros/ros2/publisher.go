@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
@@ -88,6 +89,20 @@ func (p *publisher) Publish(m *ros.Message) error {
 		return fmt.Errorf("publish on %s: %w", p.topic, err)
 	}
 	return nil
+}
+
+// Acknowledged implements ros.Acknowledger.
+func (p *publisher) Acknowledged(limit time.Duration) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.handle == nil {
+		return false, fmt.Errorf("acknowledged on %s: %w", p.topic, ros.ErrClosed)
+	}
+	flag := C.an_acknowledged(p.handle, C.int64_t(limit.Nanoseconds()))
+	if err := check("rcl_publisher_wait_for_all_acked", flag.result); err != nil {
+		return false, fmt.Errorf("acknowledged on %s: %w", p.topic, err)
+	}
+	return bool(flag.value), nil
 }
 
 func (p *publisher) SubscriptionCount() int {

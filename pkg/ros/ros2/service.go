@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"unsafe"
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 
@@ -159,7 +160,7 @@ func (s *service) finish() error {
 }
 
 func (s *service) answer(r request) {
-	ctx, call := ros.NewServiceCall(s.node.ctx, func() { <-s.places })
+	ctx, call := ros.NewServiceCall(ros.WithCaller(s.node.ctx, peerOf(unsafe.Pointer(&r.id.writer_guid))), func() { <-s.places })
 	defer call.Finish()
 	response, err := s.handler(ctx, r.message)
 	if err == nil {

@@ -33,6 +33,20 @@ an_result_t an_publish(const rcl_publisher_t * publisher, const void * message)
   return result_of(rcl_publish(publisher, message, NULL));
 }
 
+an_flag_t an_acknowledged(const rcl_publisher_t * publisher, int64_t limit)
+{
+  an_flag_t flag;
+  memset(&flag, 0, sizeof(flag));
+  rcl_ret_t code = rcl_publisher_wait_for_all_acked(publisher, limit);
+  flag.value = RCL_RET_OK == code;
+  if (RCL_RET_TIMEOUT == code) {
+    rcl_reset_error();
+    code = RCL_RET_OK;
+  }
+  flag.result = result_of(code);
+  return flag;
+}
+
 an_taken_t an_take(const rcl_subscription_t * subscription, void * message)
 {
   an_taken_t taken;

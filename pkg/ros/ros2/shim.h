@@ -62,6 +62,7 @@ typedef struct an_flag_s
 } an_flag_t;
 
 an_result_t an_publish(const rcl_publisher_t * publisher, const void * message);
+an_flag_t an_acknowledged(const rcl_publisher_t * publisher, int64_t limit);
 an_taken_t an_take(const rcl_subscription_t * subscription, void * message);
 an_taken_request_t an_take_request(const rcl_service_t * service, void * request);
 an_result_t an_send_response(const rcl_service_t * service, rmw_request_id_t id, void * response);
