@@ -220,6 +220,9 @@ func join(path, name string) string {
 	return path + "/" + name
 }
 
+// schemaURL names the schema for its compiler. A bare name would be looked for in the working folder, which may be gone.
+const schemaURL = "mem:///profile.schema.json"
+
 // validate holds the profile against the schema and names every violation with its line.
 func (s *source) validate(data []byte) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(config.ProfileSchema))
@@ -227,10 +230,10 @@ func (s *source) validate(data []byte) error {
 		return fmt.Errorf("robottools: profile.schema.json: %w", err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("profile.schema.json", doc); err != nil {
+	if err := c.AddResource(schemaURL, doc); err != nil {
 		return fmt.Errorf("robottools: profile.schema.json: %w", err)
 	}
-	sch, err := c.Compile("profile.schema.json")
+	sch, err := c.Compile(schemaURL)
 	if err != nil {
 		return fmt.Errorf("robottools: profile.schema.json: %w", err)
 	}

@@ -129,7 +129,7 @@ func (o *objectMemory) scope(now ros.Time) map[string]any {
 			e["width_m"], e["height_m"] = round(s.size[0], 4), round(s.size[2], 4)
 			e["place"] = ""
 			if name != o.grip.object {
-				e["place"] = o.profile.placeAt(s.pose.Position.X, s.pose.Position.Y)
+				e["place"] = o.profile.placeAt(s.pose.Position.X, s.pose.Position.Y, s.pose.Position.Z)
 			}
 		}
 		out[name] = e
@@ -236,12 +236,17 @@ func (r *Robot) heldIn(v view) (object string, size float64, ok bool) {
 // predictedSize is taken for an object that a plan would hold, m.
 const predictedSize = 0.05
 
-// placeAt is the place whose surface holds a point of the map, "" where none does.
-func (p *Profile) placeAt(x, y float64) string {
+// placeAt is the place on whose surface an object's middle is, "" where it is on none.
+func (p *Profile) placeAt(x, y, z float64) string {
+	return p.placeBelow(x, y, z, surfaceHeight)
+}
+
+// placeBelow is the place whose surface is below a point of the map, at most so far.
+func (p *Profile) placeBelow(x, y, z, far float64) string {
 	best, distance := "", math.Inf(1)
 	for name, pl := range p.Places {
 		s := pl.Surface
-		if s == nil {
+		if s == nil || z < s.Z-surfaceMargin || z > s.Z+far {
 			continue
 		}
 		dx := math.Max(math.Max(s.Min[0]-x, x-s.Max[0]), 0)
@@ -279,8 +284,12 @@ func (p *Profile) recorded(name string) (spot, bool) {
 	return at, true
 }
 
-// surfaceMargin is how far over a surface's edge an object's middle may be seen and still count as on it, m.
-const surfaceMargin = 0.03
+// Figures of lying at a place, m: how far beside its surface an object's middle may be seen, since what is seen from afar is seen
+// badly, and how far above it.
+const (
+	surfaceMargin = 0.08
+	surfaceHeight = 0.2
+)
 
 func (o *objectMemory) close() error {
 	if o == nil || o.source == nil {

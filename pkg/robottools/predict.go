@@ -143,7 +143,7 @@ func (t *actionSkill) predictGrip(call tool.Call, v view) tool.Prediction {
 
 // fallen is where an object that is let go at x, y, z comes to lie: on the place's surface, if there is one below.
 func (r *Robot) fallen(x, y, z, size float64) spot {
-	name := r.profile.placeAt(x, y)
+	name := r.profile.placeBelow(x, y, z, math.Inf(1))
 	if name != "" {
 		z = r.profile.Places[name].Surface.Z + size/2
 	}

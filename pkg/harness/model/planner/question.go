@@ -212,7 +212,7 @@ func placesQuestion() question {
 func (p *parser) objectsAsked(list []word, has func(...string) bool) (question, bool, error) {
 	if has("gripper", "hand", "holding", "hold") {
 		return question{tool: "list_objects", tell: func(content string) string {
-			return tellObjects(content, func(o objectSeen) bool { return o.Held }, "I hold %s.", "I hold nothing.")
+			return tellObjects(content, func(o objectSeen) bool { return o.Held }, "I hold the %s.", "I hold nothing.")
 		}}, true, nil
 	}
 	for _, pl := range p.world.places {
@@ -275,7 +275,7 @@ func (p *parser) oneObjectAsked(list []word, has func(...string) bool) (question
 		for _, name := range pl.words {
 			if containsRun(list, name) && has("is", "does", "has") {
 				return about(func(o found, known bool) string {
-					if known && (o.Seen || o.Held) {
+					if known && (o.inView() || o.Held) {
 						return yesNo(!o.Held && o.Place == pl.name) + ". " + whereabouts(o, known)
 					}
 					return whereabouts(o, known)
