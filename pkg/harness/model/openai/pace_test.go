@@ -268,7 +268,7 @@ func TestAnEndpointsDialect(t *testing.T) {
 	n := 0
 	m = atTransport(t, Config{Stream: true}, func(*http.Request) (*http.Response, error) {
 		n++
-		return answer(400, `{"error":"stream, stream_options, max_tokens, max_completion_tokens"}`), nil
+		return answer(400, `{"error":"stream, stream_options, max_tokens: use max_completion_tokens instead"}`), nil
 	})
 	if _, err := m.Sample(t.Context(), q); err == nil || n != 4 {
 		t.Errorf("%d requests: %v", n, err)

@@ -39,7 +39,7 @@ func (m *Model) adapt(err error) bool {
 		refused bool
 	}{
 		{&m.noStreamOptions, streams && strings.Contains(says, "stream_options")},
-		{&m.newerLimit, strings.Contains(says, "max_completion_tokens") && strings.Contains(says, "max_tokens")},
+		{&m.newerLimit, strings.Contains(says, "max_completion_tokens") && strings.Contains(says, "max_tokens") && strings.Contains(says, "instead")},
 		{&m.noStreams, streams && strings.Contains(says, "stream")},
 	} {
 		if part.refused && part.left.CompareAndSwap(false, true) {

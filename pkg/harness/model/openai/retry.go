@@ -166,7 +166,10 @@ func overflow(status int, code, kind, message string) bool {
 		return true
 	}
 	message = strings.ToLower(message)
-	for _, words := range []string{"maximum context length", "exceeds the available context size", "context length exceeded", "context window", "prompt is too long"} {
+	for _, words := range []string{
+		"maximum context length", "available context size", "context length exceeded", "context window", "prompt is too long", "input is too long",
+		"too many tokens", "reduce the length",
+	} {
 		if strings.Contains(message, words) {
 			return true
 		}
@@ -181,7 +184,8 @@ func passes(status int) bool {
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
-	return false
+	// Gateways' own: the server behind is down, unreachable, slow or overloaded.
+	return status >= 520 && status <= 524 || status == 529
 }
 
 // hopeless: waiting pays no bill.

@@ -102,6 +102,10 @@ func TestStatuses(t *testing.T) {
 		{502, `{"error":{"message":["a","b"]}}`, KindStatus, true},
 		{503, `{"error":{"message":null}}`, KindStatus, true},
 		{504, `[]`, KindStatus, true},
+		{522, `<html>`, KindStatus, true},
+		{525, ``, KindStatus, false},
+		{529, `{"error":{"type":"overloaded_error"}}`, KindStatus, true},
+		{400, `{"error":{"message":"Input is too long for requested model."}}`, KindContext, false},
 		{204, ``, KindBadAnswer, false},
 		{302, ``, KindBadAnswer, false},
 	} {
@@ -157,6 +161,21 @@ func TestRetryAfter(t *testing.T) {
 			}
 		case a.requests != 2 || a.err != nil || a.took != want:
 			t.Errorf("%q: %d requests in %v, want 2 in %v: %v", header, a.requests, a.took, want, a.err)
+		}
+	}
+}
+
+// TestRetryAfterInMilliseconds: one vendor says it so, beside the whole seconds.
+func TestRetryAfterInMilliseconds(t *testing.T) {
+	for ms, want := range map[string]time.Duration{"1250": 1250 * time.Millisecond, "soon": 2 * time.Second, "-1": 2 * time.Second, "0": 375 * time.Millisecond, "86400000": 0} {
+		a := ask(t, patient, 0, func(n int) (*http.Response, time.Duration, error) {
+			if n == 1 {
+				return answer(429, `{}`, "Retry-After", "2", "Retry-After-Ms", ms), 0, nil
+			}
+			return answer(200, good), 0, nil
+		})
+		if a.took != want || (a.err == nil) != (want > 0) {
+			t.Errorf("%s: %v: %v", ms, a.took, a.err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // stream reads server-sent events into an assembler. Each data field is one JSON value or more; everything else of the format (comments,
-// ids, waiting times) says nothing about an answer. Lines end with LF or CRLF, and the last one may have no end.
+// ids, waiting times) says nothing about an answer. Lines end with LF, CRLF or CR, and the last one may have no end.
 type stream struct {
 	into    *assembler
 	data    []byte // of the event under way
@@ -28,8 +28,11 @@ func (s *stream) read(r *bufio.Reader, more func(complete bool)) error {
 	for !s.done {
 		line, err := r.ReadBytes('\n')
 		if len(line) > 0 {
-			if bad := s.line(line); bad != nil {
-				return bad
+			// A line may end with CR alone, too; in JSON there is none.
+			for _, part := range bytes.Split(bytes.TrimRight(line, "\r\n"), []byte("\r")) {
+				if bad := s.line(part); bad != nil {
+					return bad
+				}
 			}
 			more(s.into.complete())
 		}
@@ -43,9 +46,11 @@ func (s *stream) read(r *bufio.Reader, more func(complete bool)) error {
 	return nil
 }
 
-// line takes one line, with or without its end.
+// line takes one line without its end.
 func (s *stream) line(line []byte) error {
-	line = bytes.TrimRight(line, "\r\n")
+	if s.done {
+		return nil
+	}
 	if len(line) == 0 {
 		return s.dispatch()
 	}

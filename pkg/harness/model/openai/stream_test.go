@@ -118,7 +118,7 @@ func TestStreams(t *testing.T) {
 		"the end within the events": {call + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":` + used + `}` + "\n\n" + mark, called},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for form, body := range map[string]string{"LF": c.body, "CRLF": strings.ReplaceAll(c.body, "\n", "\r\n")} {
+			for form, body := range map[string]string{"LF": c.body, "CRLF": strings.ReplaceAll(c.body, "\n", "\r\n"), "CR": strings.ReplaceAll(c.body, "\n", "\r")} {
 				r, err := given(t, Config{Stream: true}, 200, "text/event-stream; charset=utf-8", strings.NewReader(body))
 				if got := read(r, err); got != c.want {
 					t.Errorf("%s: read as %s, want %s (%v)", form, got, c.want, err)

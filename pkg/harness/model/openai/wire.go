@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,6 +76,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	defer resp.Body.Close()
 	x.status, x.retryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
+	if ms, err := strconv.ParseFloat(resp.Header.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
+		x.retryAfter = strconv.FormatFloat(ms/1e3, 'f', -1, 64) // what one vendor says beside it, more exactly
+	}
 	body := []byte("{}")
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
