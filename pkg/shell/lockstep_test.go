@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,28 +33,6 @@ func lockstep(t *testing.T, seed uint64, rate float64, task string, robot ...str
 		out, record = printed.String(), truth.String()
 	})
 	return code, out, record
-}
-
-// TestTheSameSeedRunsTheSameErrand, to the last bit, from a start that the seed says; another seed gives another run.
-func TestTheSameSeedRunsTheSameErrand(t *testing.T) {
-	const task = "take the red cube to the kitchen"
-	random := []string{"start.random=true", "objects.random:=true"}
-	code, out, first := lockstep(t, 9, 1, task, random...)
-	if code != shell.ExitDone || len(first) == 0 {
-		t.Fatalf("exit code %d: %s", code, out)
-	}
-	again := 1
-	if os.Getenv("PROOF") != "" {
-		again = 20
-	}
-	for range again {
-		if _, _, record := lockstep(t, 9, 1, task, random...); record != first {
-			t.Fatal("the same seed gives another run")
-		}
-	}
-	if _, _, other := lockstep(t, 4, 1, task, random...); other == first {
-		t.Error("another seed gives the same run")
-	}
 }
 
 func TestParametersOfTheRobotAreItsOwn(t *testing.T) {

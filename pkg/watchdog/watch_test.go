@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +30,7 @@ type rig struct {
 	pair  *ros.Type
 	dir   string // of traces
 	beat  watchdog.Beat
+	mu    sync.Mutex
 	said  []watchdog.Status
 	goals *action.Client
 }
@@ -59,6 +62,8 @@ func newRig(t *testing.T) *rig {
 	r.pair = must1(r.peer.Types().Message("diagnostic_msgs/msg/KeyValue"))(t)
 	r.beats = must1(r.peer.CreatePublisher(watchdog.BeatTopic, watchdog.MessageType, ros.QoS{Depth: 1}))(t)
 	must1(r.peer.CreateSubscription(watchdog.StatusTopic, watchdog.MessageType, ros.LatchedQoS(), func(m ros.Received) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.said = append(r.said, watchdog.ReadStatus(m.Message))
 	}))(t)
 	r.goals = must1(action.NewClient(r.peer, "/navigate_to_pose", "nav2_msgs/action/NavigateToPose"))(t)
@@ -136,6 +141,8 @@ func (r *rig) fault(name string, on bool) {
 
 func (r *rig) lastSaid() watchdog.Status {
 	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(r.said) == 0 {
 		return watchdog.Status{}
 	}
@@ -282,10 +289,10 @@ func TestASecondDeathIsNoticedAsTheFirst(t *testing.T) {
 // Where rest cannot be measured the zeros go on, until the node is back.
 func TestStopsGoOnWhileRestIsNotMeasured(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		zeros := 0
+		var zeros atomic.Int64
 		must1(r.peer.CreateSubscription("/cmd_vel", "geometry_msgs/msg/Twist", ros.DefaultQoS(), func(m ros.Received) {
 			if m.Message.Float("linear.x") == 0 {
-				zeros++
+				zeros.Add(1)
 			}
 		}))(t)
 		r.live(time.Second)
@@ -295,20 +302,20 @@ func TestStopsGoOnWhileRestIsNotMeasured(t *testing.T) {
 		if _, rested := r.silence(10 * time.Second); rested < 0 || rested > 3*time.Second {
 			t.Errorf("truly at rest after %v", rested)
 		}
-		before := zeros
+		before := zeros.Load()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if n := zeros - before; n < 30 {
+		if n := zeros.Load() - before; n < 30 {
 			t.Errorf("%d zeros in 2 s, 10 s after, want 40", n)
 		}
 		r.fault("stop_odom", false)
 		r.beat.Process.PID++
 		r.beat.Busy = nil
 		r.live(2 * time.Second)
-		before = zeros
+		before = zeros.Load()
 		r.live(2 * time.Second)
-		if s := r.lastSaid(); !s.Watching || zeros != before {
-			t.Errorf("the node is back: %+v, %d zeros", s, zeros-before)
+		if s := r.lastSaid(); !s.Watching || zeros.Load() != before {
+			t.Errorf("the node is back: %+v, %d zeros", s, zeros.Load()-before)
 		}
 	})
 }

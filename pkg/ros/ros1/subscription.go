@@ -164,12 +164,16 @@ func (in *topicIn) pass(l *inLink, m *ros.Message, arrived time.Time, publisher 
 		}
 		l.kept = append(l.kept, keptMessage{m.Clone(), publisher})
 	}
-	for i, s := range in.subscriptions {
-		own := m
+	// What was handed over is its receiver's, who may change it at once: the copies are made before.
+	own := make([]*ros.Message, len(in.subscriptions))
+	for i := range own {
+		own[i] = m
 		if i > 0 {
-			own = m.Clone()
+			own[i] = m.Clone()
 		}
-		s.queue.push(ros.Received{Message: own, Arrived: arrived, Publisher: publisher})
+	}
+	for i, s := range in.subscriptions {
+		s.queue.push(ros.Received{Message: own[i], Arrived: arrived, Publisher: publisher})
 	}
 }
 
