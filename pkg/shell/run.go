@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"agent_node/pkg/ros"
@@ -64,6 +65,7 @@ func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error)
 		return ExitFailed, fmt.Errorf("no action server %s after %v: is the node running, and active?", t.Action, t.WaitServer)
 	}
 	p := &progress{out: out, quiet: t.JSON}
+	defer p.end()
 	goal := ros.New(client.Type().Goal).With("task", t.Task).With("success_criteria", append([]string{}, t.Criteria...)).With("dry_run", t.DryRun)
 	g, err := client.Send(ctx, goal, action.GoalOptions{Feedback: p.feedback})
 	if errors.Is(err, ros.ErrRejected) {
@@ -73,6 +75,7 @@ func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error)
 		return ExitFailed, err
 	}
 	result, err := await(ctx, g, p)
+	p.end()
 	if err != nil {
 		return ExitFailed, err
 	}
@@ -98,7 +101,7 @@ func await(ctx context.Context, g *action.Goal, p *progress) (action.Outcome, er
 	if ctx.Err() == nil || err == nil {
 		return result, err
 	}
-	p.line("canceling; waiting until the robot rests")
+	p.say("canceling; waiting until the robot rests")
 	ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
 	defer cancel()
 	if _, err := g.Cancel(ctx); err != nil {
@@ -111,18 +114,37 @@ func await(ctx context.Context, g *action.Goal, p *progress) (action.Outcome, er
 type progress struct {
 	out   io.Writer
 	quiet bool
+
+	mu    sync.Mutex
+	over  bool // feedback that comes late is not printed behind the result
 	last  string
 	begun int64 // the newest call that was shown as under way
 	seen  int64 // the newest call that was shown with its result
 }
 
+// end lets no more feedback be printed.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+}
+
+// say prints a line between those of feedback.
+func (p *progress) say(s string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line(s)
+}
+
 func (p *progress) line(s string) {
-	if !p.quiet {
+	if !p.quiet && !p.over {
 		fmt.Fprintln(p.out, s)
 	}
 }
 
 func (p *progress) feedback(m *ros.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	step := m.Msg("last_step")
 	switch i := step.Int("index"); {
 	case underWay(step) && i > max(p.begun, p.seen):
