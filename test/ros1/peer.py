@@ -10,7 +10,7 @@ import time
 
 import actionlib
 import rospy
-from agent_msgs.msg import ExecuteTaskAction, ExecuteTaskGoal
+from agent_msgs.msg import ActuatorState, AgentState, ExecuteTaskAction, ExecuteTaskGoal
 from genpy import Duration, Message, Time
 from roslib.message import get_message_class, get_service_class
 from std_msgs.msg import Bool, String
@@ -54,14 +54,26 @@ class Goal:
 
 class Peer:
     def __init__(self):
-        self.truths, self.goals, self.heard = [], {}, {}
+        self.truths, self.goals, self.heard, self.state = [], {}, {}, None
         rospy.Subscriber("/truth", String, lambda m: self.truths.append((time.monotonic(), json.loads(m.data))))
+        rospy.Subscriber("/agent_node/state", AgentState, self.on_state)
         self.fault = rospy.Publisher("/fault", String, queue_size=1, latch=True)
         self.estop = rospy.Publisher("/emergency_stop", Bool, queue_size=1)
         self.client = actionlib.ActionClient("/agent_node/execute_task", ExecuteTaskAction)
 
+    def on_state(self, m):
+        self.state = m
+
     def ready(self, timeout):
-        return {"ready": self.client.wait_for_server(rospy.Duration(timeout))}
+        """The action's server is there, and the node has measured that the robot stands."""
+        end = time.monotonic() + timeout
+        if not self.client.wait_for_server(rospy.Duration(timeout)):
+            return {"error": "no action server"}
+        while not (self.state and all(a.state == ActuatorState.HOLDING for a in self.state.actuators)):
+            if time.monotonic() > end:
+                return {"error": f"not ready within {timeout} s: {self.state}"}
+            time.sleep(0.02)
+        return {}
 
     def send(self, name, task, criteria=()):
         self.goals[name] = Goal(self.client, task, list(criteria))
