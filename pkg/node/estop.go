@@ -54,7 +54,7 @@ func newEstopInput(n *Node) (*estopInput, error) {
 	}
 	// Two subscriptions each: a transient-local one alone hears nothing from an ordinary publisher.
 	for topic := range topics {
-		for _, qos := range []ros.QoS{{Depth: 10, Reliability: ros.BestEffort}, {Depth: 10, Durability: ros.TransientLocal}} {
+		for _, qos := range ros.HearAll(n.ros, 10, 10) {
 			sub, err := n.ros.CreateSubscription(topic, "std_msgs/msg/Bool", qos, func(r ros.Received) { e.hear(source{topic, r.Publisher}, r.Message.Bool("data")) })
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("node: %s: %w", topic, err), e.closeSubs())

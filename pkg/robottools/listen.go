@@ -30,8 +30,7 @@ type latest struct {
 	subs    []ros.Subscription
 }
 
-// listen subscribes twice: best effort hears every publisher from now on, transient
-// local also hears what a latched publisher said before.
+// listen subscribes so that it hears every publisher, and what a latched one said before.
 func listen(node ros.Node, topic, typeName string, onMessage func(reading)) (*latest, error) {
 	return listenBy(node, time.Now, nil, topic, typeName, onMessage)
 }
@@ -43,7 +42,7 @@ func listenBy(node ros.Node, now func() time.Time, arrived func(time.Time) time.
 		return nil, err
 	}
 	l := &latest{topic: topic, typeName: typeName, clock: node.Clock(), now: now, arrived: arrived, changed: make(chan struct{}), stamped: hasStamp(t)}
-	for _, qos := range []ros.QoS{ros.SensorQoS(), ros.LatchedQoS()} {
+	for _, qos := range ros.HearAll(node, ros.SensorQoS().Depth, ros.LatchedQoS().Depth) {
 		sub, err := node.CreateSubscription(topic, typeName, qos, func(r ros.Received) {
 			if got, isNew := l.put(r); isNew && onMessage != nil {
 				onMessage(got)

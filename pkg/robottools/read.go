@@ -79,6 +79,8 @@ func (t *readTool) readFailure(ctx context.Context, err error) *tool.Result {
 		r := t.fail(tool.ServerUnavailable, "%v", err)
 		r.DependencyLost = true
 		return r
+	case errors.Is(err, ros.ErrRejected): // a service of ROS 1 can fail
+		return t.fail(tool.ServerFailed, "%v", err)
 	case errors.Is(err, errStaleTransform):
 		return t.fail(tool.StaleState, "%v", err)
 	}

@@ -21,3 +21,12 @@ func TraitsOf(n Node) Traits {
 	}
 	return Traits{}
 }
+
+// HearAll are the subscriptions that together hear every publisher of a topic: best effort hears them all from now on,
+// transient local also what a latched one said before. Where quality of service is not matched, one hears it all.
+func HearAll(n Node, liveDepth, latchedDepth int) []QoS {
+	if TraitsOf(n).NoQoS {
+		return []QoS{{Depth: max(liveDepth, latchedDepth)}}
+	}
+	return []QoS{{Depth: liveDepth, Reliability: BestEffort}, {Depth: latchedDepth, Durability: TransientLocal}}
+}

@@ -102,7 +102,7 @@ class Person(Program):
         super().__init__([PYTHON, HERE / "peer.py"], log, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.answers = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        self._answer(20)
+        self._answer(60)
 
     def _read(self):
         for line in self.popen.stdout:
@@ -156,7 +156,7 @@ class Graph:
         with socket.socket() as s:
             return s.connect_ex(("127.0.0.1", self.port)) == 0
 
-    def until(self, what, holds, timeout=20):
+    def until(self, what, holds, timeout=60):
         end = time.monotonic() + timeout
         while not holds():
             assert time.monotonic() < end, f"not within {timeout} s: {what}"

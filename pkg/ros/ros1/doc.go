@@ -21,6 +21,6 @@
 // Parameters: a node's first values are those of the parameter server below its name. A client of
 // <node>/get_parameters reads the parameter server for nodes that have no such service.
 //
-// Locks, the outer first: Node.registering (what the master is told, in order), Node.mu, a topic's mu, a link's. None is
+// Locks, the outer first: Node.registering (what the master is told, in order), a topic's mu, a link's, Node.mu. None is
 // held while a callback runs.
 package ros1

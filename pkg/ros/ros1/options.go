@@ -80,8 +80,11 @@ func (o *Options) host(master string) (string, error) {
 			return h, nil
 		}
 	}
-	// No packet is sent: the system only chooses the way.
-	conn, err := new(net.Dialer).DialContext(context.Background(), "udp", master)
+	// No packet is sent: the system only chooses the way. ROS 1 is at home in IPv4.
+	conn, err := new(net.Dialer).DialContext(context.Background(), "udp4", master)
+	if err != nil {
+		conn, err = new(net.Dialer).DialContext(context.Background(), "udp", master)
+	}
 	if err != nil {
 		return "", fmt.Errorf("ros1: no way to the master %s: %w", master, err)
 	}
@@ -92,7 +95,10 @@ func (o *Options) host(master string) (string, error) {
 
 // bind is the address to listen on: this machine's own where the host is, else all.
 func bind(host string) string {
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() || host == "localhost" {
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+		return net.JoinHostPort(host, "0")
+	}
+	if host == "localhost" {
 		return "127.0.0.1:0"
 	}
 	return ":0"

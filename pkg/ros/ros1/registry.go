@@ -2,6 +2,7 @@ package ros1
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -82,14 +83,15 @@ func (n *Node) offer(r *apislave.RequestRequestTopic) apislave.ResponseRequestTo
 // busInfo are the connections of the node, as rosnode info shows them.
 func (n *Node) busInfo() [][]any {
 	n.mu.Lock()
-	defer n.mu.Unlock()
+	outs, ins := maps.Clone(n.outs), maps.Clone(n.ins)
+	n.mu.Unlock()
 	info := [][]any{}
-	for name, out := range n.outs {
+	for name, out := range outs {
 		for _, to := range out.subscribers() {
 			info = append(info, []any{len(info), to, "o", "TCPROS", name, true})
 		}
 	}
-	for name, in := range n.ins {
+	for name, in := range ins {
 		for uri, connected := range in.publishers() {
 			info = append(info, []any{len(info), uri, "i", "TCPROS", name, connected})
 		}
