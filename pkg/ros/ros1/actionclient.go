@@ -23,8 +23,9 @@ type actionClient struct {
 	arrays  int // status arrays heard
 	heard   time.Time
 	goals   map[string]*seenGoal    // by actionlib's id
-	results map[string]*ros.Message // <Name>ActionResult, of goals that somebody here wants to know of
+	results map[string]*ros.Message // <Name>ActionResult: of goals that somebody here wants to know of, and the last others
 	wanted  map[string]int          // by how many
+	strange []string                // goals of others whose results are kept for a while, the oldest first
 	changed chan struct{}           // closed and replaced when something was heard
 }
 
@@ -42,6 +43,8 @@ const (
 	forgotten = time.Second
 	// forgottenArrays is in how many arrays.
 	forgottenArrays = 3
+	// keptStrange is how many results of others' goals are kept: somebody may come who asks.
+	keptStrange = 20
 	// keepSeen bounds how long states are remembered.
 	keepSeen = time.Minute
 )
@@ -111,11 +114,22 @@ func (c *actionClient) take(m *ros.Message) {
 	text := m.Str("status.goal_id.id")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wanted[text] == 0 {
-		return
-	}
 	c.results[text] = m
+	if c.wanted[text] == 0 {
+		c.strange = append(c.strange, text)
+		if len(c.strange) > keptStrange {
+			c.drop(c.strange[0])
+			c.strange = c.strange[1:]
+		}
+	}
 	c.news()
+}
+
+// drop forgets a result that nobody waits for. It is called with mu held.
+func (c *actionClient) drop(text string) {
+	if c.wanted[text] == 0 {
+		delete(c.results, text)
+	}
 }
 
 func (c *actionClient) news() {
@@ -133,7 +147,7 @@ func (c *actionClient) want(text string) (done func()) {
 		defer c.mu.Unlock()
 		if c.wanted[text]--; c.wanted[text] <= 0 {
 			delete(c.wanted, text)
-			delete(c.results, text)
+			c.drop(text)
 		}
 	}
 }
