@@ -25,7 +25,7 @@ func (c *doctorCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	d := shell.Doctor{Profile: c.Profile, Params: named.Params, Getenv: os.Getenv, Patience: c.Patience, JSON: c.JSON, Types: e.types()}
+	d := shell.Doctor{Profile: c.Profile, Params: named.Params, Getenv: os.Getenv, Patience: c.Patience, JSON: c.JSON, Types: e.types(), ROS1: e.ros1 != nil}
 	host, closeHost, err := e.visit("doctor")
 	if err != nil {
 		d.HostError = err

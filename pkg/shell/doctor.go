@@ -31,6 +31,8 @@ type Doctor struct {
 	Now      func() time.Time
 	Patience time.Duration
 	JSON     bool
+	// ROS1 says that the robot is on ROS 1.
+	ROS1 bool
 	// Types are the interface definitions where there is no host; nil: the embedded ones.
 	Types ros.TypeSource
 }
@@ -62,8 +64,12 @@ func Examine(ctx context.Context, d Doctor, out io.Writer) error {
 	if x.Now == nil {
 		x.Now = time.Now
 	}
-	x.prefix()
-	x.network()
+	if x.ROS1 {
+		x.master()
+	} else {
+		x.prefix()
+		x.network()
+	}
 	if x.Host != nil {
 		if err := x.graph(ctx); err != nil {
 			return err

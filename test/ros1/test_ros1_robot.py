@@ -71,6 +71,23 @@ def test_cancel_means_at_rest(driven):
     assert at_rest(got["truth"]), got["truth"]
 
 
+def test_a_cancel_that_nobody_heeds(driven):
+    """Actionlib answers no cancel. Where the navigator drives on, the result claims no rest that is not measured."""
+    graph, person = driven
+    person.ask("set_fault", fault="ignore_cancel")
+    person.ask("send", name="go", task="go to the office")
+    wait_moving(graph, person)
+    person.ask("cancel", name="go")
+    got = person.ask("result", name="go", timeout=60)
+    end = got["status"], got["result"]["reason_code"]
+    assert end == ("ABORTED", "actuator_fault") or end == ("PREEMPTED", "canceled") and at_rest(got["truth"]), got
+    person.ask("set_fault", fault="")
+    graph.until("the robot stands", lambda: at_rest(person.ask("truth")))
+    if end[0] == "ABORTED":
+        answer = person.ask("call", service="/agent_node/reset", type="std_srvs/Trigger")
+        assert answer["response"]["success"], answer
+
+
 def test_stops(driven):
     """The emergency stop, ~/stop, and a navigator that gives up."""
     graph, person = driven

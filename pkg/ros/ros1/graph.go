@@ -225,11 +225,14 @@ func (in *topicIn) sight() (alive []ros.EndpointInfo, unreachable []string, comp
 	defer in.mu.Unlock()
 	complete = true
 	for _, uri := range slices.Sorted(maps.Keys(in.links)) {
-		switch node, dead := in.links[uri].state(); {
+		l := in.links[uri]
+		switch node, dead := l.state(); {
 		case node != "":
-			alive = append(alive, ros.EndpointInfo{
-				Node: node, TypeName: in.wire.typ.Name, QoS: ros.DefaultQoS(), Publisher: publisherID(node, uri),
-			})
+			qos := ros.DefaultQoS()
+			if l.keeps > 0 { // latched: that much is told when connecting
+				qos = ros.QoS{Depth: l.keeps, Durability: ros.TransientLocal}
+			}
+			alive = append(alive, ros.EndpointInfo{Node: node, TypeName: in.wire.typ.Name, QoS: qos, Publisher: publisherID(node, uri)})
 		case dead:
 			unreachable = append(unreachable, strings.TrimSuffix(uri, "/"))
 		default:
