@@ -1,5 +1,6 @@
 """A ROS 1 graph of a test's own: Debian's rosmaster, a robot, a person's program, and the programs under test."""
 
+import ctypes
 import json
 import os
 import queue
@@ -60,6 +61,14 @@ def agent_msgs(folder):
     return str(out.parent)
 
 
+PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent():
+    """A test run that is killed leaves no robot and no master behind (Linux)."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class Program:
     """A process whose output goes to a file."""
 
@@ -72,6 +81,7 @@ class Program:
                 stderr=out,
                 env=env,
                 cwd=log.parent,
+                preexec_fn=end_with_parent,
                 **options,
             )
 
