@@ -1,8 +1,8 @@
 """What Gazebo lacks of the built-in robot: a base that stops when it hears nothing, detections, battery, modes.
 
 The node takes /cmd_vel and /cmd_vel_stamped and passes them on to Gazebo's drive; after 0.5 s of silence it passes on a
-zero. From where things truly are (/sim/poses) it makes /detections by the camera's figures, and /sim/objects. It has
-no faults: /speed_scaling is 1 and /robot_mode auto, always.
+zero. From where things truly are (/sim/truth/...) it makes /detections by the camera's figures, and /sim/objects.
+It has no faults: /speed_scaling is 1 and /robot_mode auto, always.
 
 usage: python3 standin.py [--ros-args ...]
 """
@@ -24,7 +24,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Float64, String
-from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -65,7 +64,8 @@ class StandIn(Node):
             lambda m: self.on_velocity("/cmd_vel_stamped", m.twist, m.header.stamp),
             10,
         )
-        self.create_subscription(TFMessage, "/sim/poses", self.on_poses, 10)
+        for name in self.things:
+            self.create_subscription(Odometry, f"/sim/truth/{name}", lambda m, n=name: self.on_thing(n, m), 10)
         self.create_subscription(Odometry, "/sim/ground_truth", self.on_truth, 10)
         for name in ACTIONS:
             self.create_subscription(
@@ -112,10 +112,8 @@ class StandIn(Node):
 
     # The truth.
 
-    def on_poses(self, message):
-        for t in message.transforms:
-            if t.child_frame_id in self.things:
-                self.poses[t.child_frame_id] = t.transform
+    def on_thing(self, name, message):
+        self.poses[name] = message.pose.pose
 
     def on_truth(self, message):
         p = message.pose.pose
@@ -128,8 +126,8 @@ class StandIn(Node):
         truth.header.stamp, truth.header.frame_id = stamp, "map"
         seen = Detection3DArray()
         seen.header.stamp, seen.header.frame_id = stamp, self.flat.camera.link
-        for name, transform in self.poses.items():
-            thing, v, r = self.things[name], transform.translation, transform.rotation
+        for name, pose in self.poses.items():
+            thing, v, r = self.things[name], pose.position, pose.orientation
             at = (v.x, v.y, v.z)
             truth.detections.append(detection(truth.header, thing, at, (r.x, r.y, r.z, r.w), 1.0))
             if self.base is None:

@@ -14,10 +14,9 @@ import pytest
 rclpy = pytest.importorskip("rclpy", reason="no ROS 2 in this environment")
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
-from geometry_msgs.msg import TransformStamped, Twist, TwistStamped  # noqa: E402
+from geometry_msgs.msg import Twist, TwistStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
 from vision_msgs.msg import Detection3DArray  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +44,7 @@ class Gazebo:
             n.create_subscription(kind, name, lambda m, k=key: self.heard[k].append((time.monotonic(), m)), 50)
         self.velocity = n.create_publisher(Twist, "/cmd_vel", 10)
         self.stamped = n.create_publisher(TwistStamped, "/cmd_vel_stamped", 10)
-        self.poses = n.create_publisher(TFMessage, "/sim/poses", 10)
+        self.things = {name: n.create_publisher(Odometry, f"/sim/truth/{name}", 10) for name in CUBES}
         self.truth = n.create_publisher(Odometry, "/sim/ground_truth", 10)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(n)
@@ -68,14 +67,14 @@ class Gazebo:
         self.truth.publish(m)
 
     def show(self, things):
-        m = TFMessage()
-        for name, (x, y, z) in things.items():
-            t = TransformStamped(child_frame_id=name)
-            v = t.transform.translation
-            v.x, v.y, v.z = x, y, z
-            m.transforms.append(t)
-        m.transforms.append(TransformStamped(child_frame_id="sim_robot"))
-        self.poses.publish(m)
+        for name, at in things.items():
+            m = Odometry()
+            p = m.pose.pose.position
+            p.x, p.y, p.z = at
+            self.things[name].publish(m)
+
+    def found(self):
+        return all(p.get_subscription_count() for p in (self.truth, *self.things.values()))
 
     def close(self):
         self.executor.shutdown(2.0)
@@ -155,9 +154,7 @@ def test_the_camera_sees_what_lies_before_it_and_not_what_is_hidden(gazebo):
         gazebo.until(shown, f"{wanted} to be seen")
         return gazebo.last("seen")
 
-    gazebo.until(
-        lambda: gazebo.poses.get_subscription_count() and gazebo.truth.get_subscription_count(), "the stand-in"
-    )
+    gazebo.until(gazebo.found, "the stand-in")
     before = seen_from(TABLE, {"red cube", "blue cube"})
     assert before.header.frame_id == "camera_link"
     for d in before.detections:

@@ -33,8 +33,9 @@ from mujoco_robot.physics import STEP, Physics
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 TF = QoSProfile(depth=100)
-BACKLOG = 1.0  # s of real time that is caught up with after a pause of the process
-SKEW = 0.1  # s that stamps may be off before they are set by the clock anew
+# s of real time that is caught up with; where the machine is slower, the robot is, too: what it measures stays new.
+BACKLOG = 0.1
+SKEW = 0.05  # s that stamps may be off before they are set by the clock anew
 
 
 class Robot:
