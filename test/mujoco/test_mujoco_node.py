@@ -118,12 +118,14 @@ def test_a_cancel_while_the_arm_moves_ends_at_rest(robot, watch):
 def test_it_picks_a_cube_by_friction(robot, watch):
     """From where the arm was stopped; the cube lies askew."""
     robot.put(*TABLE)
-    robot.set_sim(**{"sim.object.red_cube": [2.80, -1.45, 0.425, 0.4]})
+    robot.set_sim(**{"sim.object.red_cube": [2.80, -1.45, 0.425, 0.7]})
     robot.until(lambda: robot.trigger("reset").success, 20.0, "the node to take a reset")
     goal = robot.run("pick up the red cube", 90)
     honest(robot, goal)
     assert goal.end() == ("DONE", "accepted"), goal.told()
     robot.until(lambda: watch.held == "red cube", 5.0, "the truth to show the cube held")
+    # By its sides: by its corners they stand up to 7 cm apart.
+    assert watch.joints["finger_joint"][0] == pytest.approx(0.05, abs=0.003)
     cube, (x, y, yaw) = watch.things["red cube"], robot.pose()
     # Where tool0 is in the carry pose, in base_link: (0.135, 0.07, 0.311).
     expected = (
