@@ -54,6 +54,25 @@ func TestUnsoundPlansAreRefusedBeforeAnythingMoves(t *testing.T) {
 	}
 }
 
+// A stage that is canceled from outside has not failed: the plan ends with the interrupt's reason.
+func TestACanceledStageIsNoFailure(t *testing.T) {
+	for name, plan := range map[string]*workflow.Plan{
+		"alone":        stepsOf(stage("a", "wait", `{"seconds":9}`)),
+		"with another": stepsOf(stage("a", "wait", `{"seconds":9}`), stage("b", "wait", `{"seconds":1}`)),
+		"then another": stepsOf(stage("a", "wait", `{"seconds":9}`), stage("b", "wait", `{"seconds":1}`, "a")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPlanWorld(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			w.cancel = func() { cancel(harness.Interrupt{Reason: harness.ReasonCanceled, Message: "by a client"}) }
+			r := w.h.Run(ctx, harness.Goal{Session: "plan", Plan: plan}, nil)
+			if r.Outcome != harness.Interrupted || r.Reason != harness.ReasonCanceled {
+				t.Errorf("%v, %s: %s", r.Outcome, r.Reason, r.Answer)
+			}
+		})
+	}
+}
+
 func TestAPlanIsExecutedByItsDependencies(t *testing.T) {
 	w := newPlanWorld(t)
 	r := w.run(t, harness.Goal{Plan: stepsOf(stage("c", "wait", `{"seconds":3}`, "a", "b"), stage("b", "wait", `{"seconds":2}`, "a"), stage("a", "wait", `{"seconds":1}`))})
@@ -157,9 +176,10 @@ func TestStagesThatFailTogetherAreNamed(t *testing.T) {
 
 // planWorld is a tool that waits (and counts), and a check that says what it is told.
 type planWorld struct {
-	moved int
-	order []string
-	h     *harness.Harness
+	moved  int
+	order  []string
+	cancel func() // called by a wait of 9 seconds, which then ends as canceled
+	h      *harness.Harness
 }
 
 func newPlanWorld(t *testing.T) *planWorld {
@@ -174,6 +194,10 @@ func newPlanWorld(t *testing.T) *planWorld {
 			}
 			w.moved++
 			w.order = append(w.order, fmt.Sprint(a.Seconds))
+			if a.Seconds == 9 {
+				w.cancel()
+				return tool.Result{ErrorKind: tool.Canceled, Content: "at rest"}
+			}
 			return tool.Result{OK: true, Content: "{}", Postconditions: []string{"holds(yes)"}}
 		},
 	}

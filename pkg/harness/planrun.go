@@ -182,11 +182,16 @@ func (s *session) callStages(stages []workflow.Step) *ending {
 		}
 		return s.callStages(again)
 	}
-	if e != nil && len(stages) == 1 {
-		return stageEnd(stages[0], e)
+	var failed *ending
+	if e == nil || len(stages) > 1 {
+		failed = s.stagesFailed(stages, b)
 	}
-	failed := s.stagesFailed(stages, b)
+	if e == nil && failed != nil {
+		e = s.broken() // what was interrupted has not failed by itself
+	}
 	switch {
+	case e != nil && len(stages) == 1:
+		return stageEnd(stages[0], e)
 	case e != nil && failed != nil:
 		return endOf(e.reason, "%s; %s", e.message, failed.message)
 	case e != nil:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"time"
 
 	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/guard"
@@ -70,26 +72,35 @@ func checkFields(t *ros.Type, fields Exprs) error {
 	return nil
 }
 
+// preparedGoal is a goal that may be sent.
+type preparedGoal struct {
+	scope scope
+	goal  *ros.Message
+	path  validate.Path // the planner's, where one was asked
+}
+
 // prepareGoal makes and validates the goal; nothing is sent.
-func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (scope, *ros.Message, *tool.Result) {
+func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (preparedGoal, *tool.Result) {
+	var p preparedGoal
 	s, bad := t.prepare(call)
 	if bad != nil {
-		return nil, nil, bad
+		return p, bad
 	}
 	goal, bad := t.message(s)
 	if bad != nil {
-		return nil, nil, bad
+		return p, bad
 	}
-	if _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
-		return nil, nil, bad
+	_, path, bad := t.validate(ctx, call, s, t.robot.live())
+	if bad != nil {
+		return p, bad
 	}
 	if t.has("gripper") {
 		r := t.robot.checkGripper(t.grip, goal)
 		if bad := t.refuse(call, r); bad != nil {
-			return nil, nil, bad
+			return p, bad
 		}
 	}
-	return s, goal, nil
+	return preparedGoal{s, goal, path}, nil
 }
 
 // message is the goal as the profile maps it.
@@ -101,27 +112,28 @@ func (t *actionSkill) message(s scope) (*ros.Message, *tool.Result) {
 	return goal, nil
 }
 
-// validate asks the geometry layer about the target and the planner's path.
-func (t *actionSkill) validate(ctx context.Context, call tool.Call, s scope, v view) (validate.Report, *tool.Result) {
+// validate asks the geometry layer about the target and the planner's path, which it returns.
+func (t *actionSkill) validate(ctx context.Context, call tool.Call, s scope, v view) (validate.Report, validate.Path, *tool.Result) {
+	var none validate.Path
 	if t.has("pose") {
 		pose, err := t.targetPose(s)
 		if err != nil {
-			return validate.Report{}, t.fail(tool.GeometryRefused, "%v", err)
+			return validate.Report{}, none, t.fail(tool.GeometryRefused, "%v", err)
 		}
 		r := v.checkPose(t.act, pose)
 		if bad := t.refuse(call, r); bad != nil {
-			return r, bad
+			return r, none, bad
 		}
 	}
 	if t.has("path") {
 		path, bad := t.planner.path(ctx, t.bound, s)
 		if bad != nil {
-			return validate.Report{}, bad
+			return validate.Report{}, none, bad
 		}
 		r := v.checkPath(t.act, path)
-		return r, t.refuse(call, r)
+		return r, path, t.refuse(call, r)
 	}
-	return validate.Report{}, nil
+	return validate.Report{}, none, nil
 }
 
 func (t *actionSkill) targetPose(s scope) (Place, error) {
@@ -146,16 +158,21 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	if bad := t.interlocked(call, t.robot.live()); bad != nil {
 		return *bad
 	}
-	s, goal, bad := t.prepareGoal(ctx, call)
+	p, bad := t.prepareGoal(ctx, call)
 	if bad != nil {
 		return *bad
 	}
+	s := p.scope
+	limit, err := t.motionLimit(s, func() (time.Duration, bool) { return t.takes(p) })
+	if err != nil {
+		return *t.fail(tool.GeometryRefused, "%v", err)
+	}
 	call.Note("skill.validated", map[string]any{"tool": t.name, "action": t.def.Binding.Action.Name})
 
-	run := &actionRun{b: t.bound, act: t.core, client: t.client, goal: goal, call: call, publishers: t.def.Binding.Action.Publishers}
+	run := &actionRun{b: t.bound, act: t.core, client: t.client, goal: p.goal, call: call, publishers: t.def.Binding.Action.Publishers}
 	cmd := guard.Command{
 		Tool: t.name, CallID: call.ID,
-		Allowance:  t.robot.allowance(t.spec.TimeLimit, call.Deadline),
+		Allowance:  t.robot.allowance(limit, call.Deadline),
 		MustMove:   t.mustMove(s),
 		Revalidate: func(ctx context.Context) error { return t.revalidate(ctx, call, s) },
 	}
@@ -197,10 +214,26 @@ func (t *actionSkill) succeeded(s scope, run *actionRun, out guard.Outcome) tool
 
 // revalidate checks the start state afresh before a paused motion resumes.
 func (t *actionSkill) revalidate(ctx context.Context, call tool.Call, s scope) error {
-	if _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
+	if _, _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
 		return errors.New(bad.Content)
 	}
 	return nil
+}
+
+// takes estimates the motion: along the planner's path, else straight to the target.
+func (t *actionSkill) takes(p preparedGoal) (time.Duration, bool) {
+	if t.act == nil {
+		return 0, false
+	}
+	if d, ok := t.act.pathTime(p.path); ok {
+		return d, true
+	}
+	from, known := t.robot.world.pose()
+	if t.target == nil || !known {
+		return 0, false
+	}
+	to, err := t.targetPose(p.scope)
+	return t.act.limits.Duration(distance(from, to), 2*math.Pi), err == nil
 }
 
 // mustMove: a goal farther away than the settled rule's displacement should change what is measured.
@@ -210,7 +243,7 @@ func (t *actionSkill) mustMove(s scope) bool {
 	}
 	to, err := t.targetPose(s)
 	from, ok := t.robot.world.pose()
-	return err == nil && ok && distance(to, from) > 0.5
+	return err == nil && ok && (distance(to, from) > 0.5 || math.Abs(AngleDiff(to.Yaw, from.Yaw)) > 0.5)
 }
 
 // DryRun implements tool.DryRunner: validated, nothing sent (a planning request moves nothing).
@@ -218,11 +251,11 @@ func (t *actionSkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
 	if bad := t.interlocked(call, t.robot.live()); bad != nil {
 		return *bad
 	}
-	_, goal, bad := t.prepareGoal(ctx, call)
+	p, bad := t.prepareGoal(ctx, call)
 	if bad != nil {
 		return *bad
 	}
-	data, err := goal.MarshalJSON()
+	data, err := p.goal.MarshalJSON()
 	if err != nil {
 		return *t.fail(tool.Failed, "%v", err)
 	}
@@ -247,7 +280,7 @@ func (t *actionSkill) Predict(ctx context.Context, call tool.Call, state any) to
 	if bad != nil {
 		return refusedBy(bad, nil)
 	}
-	if r, bad := t.validate(ctx, call, s, v); bad != nil {
+	if r, _, bad := t.validate(ctx, call, s, v); bad != nil {
 		return refusedBy(bad, findingsOf(r))
 	}
 	if t.target == nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/ros"
@@ -29,6 +28,7 @@ type bound struct {
 	fresh    *expression
 	pass     *expression
 	post     *expression
+	estimate *expression
 }
 
 // Spec implements tool.Tool.
@@ -82,7 +82,7 @@ func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
 		robot: r, name: name, def: def,
 		spec: tool.Spec{
 			Name: name, Class: class, Description: def.Description, Parameters: params,
-			TimeLimit: time.Duration(def.TimeLimit * float64(time.Second)), Validated: len(def.Validators) > 0,
+			TimeLimit: seconds(def.TimeLimit.Fixed), Validated: len(def.Validators) > 0,
 		},
 		where:    c.all("where", def.Where),
 		requires: c.all("requires", def.Requires),
@@ -91,6 +91,7 @@ func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
 		fresh:    c.one("fresh", def.Fresh),
 		pass:     c.one("pass", def.Pass),
 		post:     c.one("postconditions", def.Postconditions),
+		estimate: c.one("estimate", def.Estimate),
 	}
 	if def.Actuator != "" {
 		b.spec.Actuators = []string{def.Actuator}

@@ -131,6 +131,7 @@ func (p *Profile) checkMotion(at, name string, t Tool, class tool.Class, kind st
 			add(join(at, "binding/action"), "the validator path needs planner")
 		}
 	}
+	p.checkGeometry(at, t, add)
 	if b := t.Binding.Publish; b != nil && slices.Contains(t.Validators, "motion") && b.Distance == "" && b.Angle == "" {
 		add(join(at, "binding/publish"), "the validator motion needs distance or angle")
 	}
@@ -172,6 +173,7 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 	one("fresh", t.Fresh)
 	one("pass", t.Pass)
 	one("postconditions", t.Postconditions)
+	one("estimate", t.Estimate)
 	each(join(at, "requires"), t.Requires)
 	each(join(at, "preconditions"), t.Preconditions)
 	if b := t.Binding.Publish; b != nil {
@@ -184,6 +186,7 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 	if b := t.Binding.Service; b != nil {
 		each(join(at, "binding/service/request"), b.Request)
 		one("binding/service/success", b.Success)
+		one("binding/service/until", b.Until)
 	}
 	if b := t.Binding.Action; b != nil {
 		each(join(at, "binding/action/goal"), b.Goal)

@@ -96,3 +96,36 @@ func typeRoom(typeName string) string {
 	room, _, _ := strings.Cut(rest, "/")
 	return room
 }
+
+// streams: a skill that streams velocities to a base, which the geometry layer knows.
+func (p *Profile) streams(t Tool) bool {
+	b := t.Binding.Publish
+	return p.Actuators[t.Actuator].Kind == kindBase && !b.Once && (b.Type == twistType || b.Type == twistStampedType)
+}
+
+// checkGeometry: what only the geometry layer can tell is asked of motions that it knows.
+func (p *Profile) checkGeometry(at string, t Tool, add addFunc) {
+	b := t.Binding.Publish
+	if b != nil && !p.streams(t) {
+		for _, v := range t.Validators {
+			if v != "rules" {
+				add(join(at, "validators"), "%s validates velocities of a base; of %s on %s only rules (requires) can say something", v, b.Type, t.Actuator)
+			}
+		}
+		if b.Once && b.Until == "" {
+			add(join(at, "binding/publish"), "a message that is sent once needs until: when it is there")
+		}
+		if b.Distance != "" || b.Angle != "" {
+			add(join(at, "binding/publish"), "distance and angle are of a base's velocities")
+		}
+	}
+	if s := t.Binding.Service; s != nil && s.Until != "" && t.Actuator == "" {
+		add(join(at, "binding/service/until"), "until is of a motion: name the actuator")
+	}
+	l := t.TimeLimit
+	known := t.Estimate != "" || t.Binding.Trajectory != nil || b != nil && p.streams(t) && (b.Distance != "" || b.Angle != "") ||
+		t.Binding.Action != nil && p.Actuators[t.Actuator].Kind == kindBase && (t.Binding.Action.Target != "" || t.Binding.Action.Planner != nil)
+	if l.Factor > 0 && !known {
+		add(join(at, "time_limit"), "how long the motion takes is not known to the geometry layer: give estimate")
+	}
+}

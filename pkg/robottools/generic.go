@@ -238,7 +238,7 @@ func (c genericCompiler) publish(list []GenericTopic) (tool.Tool, error) {
 // stream is the skill that drives a base by velocities that a model gives.
 func (c genericCompiler) stream(e GenericTopic) (*streamSkill, error) {
 	b, compiled := c.r.newBound(toolPublish, Tool{
-		Class: "skill", Actuator: e.Actuator, Validators: []string{"motion", "twist", "in_flight"}, TimeLimit: 3 * mostStream,
+		Class: "skill", Actuator: e.Actuator, Validators: []string{"motion", "twist", "in_flight"}, TimeLimit: fixedLimit(3 * mostStream),
 		Binding: Binding{Publish: &PublishBinding{
 			Name: e.Name, Type: e.Type, Message: Exprs{{"linear.x", "args.linear"}, {"angular.z", "args.angular"}}, For: "args.seconds",
 			// A straight drive and a turn in place are judged the whole way beforehand; an arc as it goes.

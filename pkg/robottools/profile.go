@@ -170,8 +170,10 @@ type Tool struct {
 	// Postconditions is CEL yielding criteria that must hold after the skill.
 	Postconditions string   `json:"postconditions"`
 	Validators     []string `json:"validators"`
-	TimeLimit      float64  `json:"time_limit"`
-	Permission     string   `json:"permission"`
+	// TimeLimit of a motion; Estimate is CEL, the seconds that it takes, where the geometry layer does not know.
+	TimeLimit  TimeLimit `json:"time_limit"`
+	Estimate   string    `json:"estimate"`
+	Permission string    `json:"permission"`
 	// Conditions on the arguments: "ask if distance_m > 0.3", "deny if place == 'stairs'".
 	Conditions []string `json:"conditions"`
 	// Rate bounds how often the tool is called.
@@ -211,7 +213,10 @@ type TopicBinding struct {
 // PublishBinding streams messages at a rate until a condition, then zero.
 type PublishBinding struct {
 	Name string `json:"name"`
-	Type string `json:"type"` // geometry_msgs/msg/Twist or TwistStamped
+	// Type is geometry_msgs/msg/Twist or TwistStamped for a base's velocities, else any.
+	Type string `json:"type"`
+	// Once sends one message, a position to go to, and no stream.
+	Once bool `json:"once"`
 	// Message maps field paths to CEL over args, moved, state.
 	Message Exprs `json:"message"`
 	// Until is CEL: the motion is complete.
@@ -230,6 +235,8 @@ type ServiceBinding struct {
 	Request Exprs  `json:"request"`
 	// Success is CEL over response.
 	Success string `json:"success"`
+	// Until is CEL over state: the motion that the call began is complete. Without it the response is its end.
+	Until string `json:"until"`
 }
 
 // ActionBinding sends a goal.

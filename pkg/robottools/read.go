@@ -198,6 +198,16 @@ func (r *Robot) newService(b *bound, c *compiler) (tool.Tool, error) {
 		}
 		return m, nil
 	}
+	if b.spec.Class == tool.Skill && b.def.Actuator != "" {
+		until := c.one("binding/service/until", def.Until)
+		always := c.one("binding/service/until", "true") // the response is the end
+		if until == nil {
+			until = always
+		}
+		return r.newConditionSkill(b, c, until, nil, func() mover {
+			return &serviceMover{robot: r, client: client, fields: request, success: success}
+		})
+	}
 	if b.spec.Class == tool.Skill {
 		return &serviceSkill{bound: b, call: call}, nil
 	}

@@ -190,8 +190,10 @@ func (r *Robot) newTool(name string, def Tool) (tool.Tool, error) {
 		return r.newService(b, c)
 	case def.Binding.Action != nil:
 		return r.newAction(b, c)
-	case def.Binding.Publish != nil:
+	case def.Binding.Publish != nil && r.profile.streams(def):
 		return r.newStream(b, c)
+	case def.Binding.Publish != nil:
+		return r.newTopicSkill(b, c)
 	case def.Binding.Wait != nil:
 		return r.newWait(b, c)
 	case def.Binding.Trajectory != nil:

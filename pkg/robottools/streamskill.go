@@ -100,6 +100,13 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	if bad != nil {
 		return *bad
 	}
+	limit, err := t.motionLimit(s, func() (time.Duration, bool) {
+		distance, angle, err := t.motion(s)
+		return t.act.limits.Duration(distance, angle), err == nil && (t.distance != nil || t.angle != nil)
+	})
+	if err != nil {
+		return *t.fail(tool.GeometryRefused, "%v", err)
+	}
 	call.Note("skill.validated", map[string]any{"tool": t.name, "topic": t.def.Binding.Publish.Name})
 	run := &streamRun{skill: t, scope: s}
 	if latest, ok := t.act.latest(); ok {
@@ -107,7 +114,7 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	}
 	cmd := guard.Command{
 		Tool: t.name, CallID: call.ID,
-		Allowance:  t.robot.allowance(t.spec.TimeLimit, call.Deadline),
+		Allowance:  t.robot.allowance(limit, call.Deadline),
 		Start:      run.start,
 		Stream:     run.step,
 		MustMove:   size > 0.1,

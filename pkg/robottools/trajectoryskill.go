@@ -283,6 +283,10 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 	if err != nil {
 		return *t.fail(tool.Failed, "%v", err)
 	}
+	limit, err := t.limit(s, traj)
+	if err != nil {
+		return *t.fail(tool.GeometryRefused, "%v", err)
+	}
 	run := &actionRun{b: t.bound, act: &t.act.actuator, client: t.client, goal: goal, call: call}
 	// The rest of a motion that an operator paused begins where the arm stands then: it is planned afresh.
 	run.again = func() (*ros.Message, error) {
@@ -294,7 +298,7 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 	}
 	out := run.execute(ctx, lease, guard.Command{
 		Tool: t.name, CallID: call.ID,
-		Allowance: t.robot.allowance(t.limit(traj), call.Deadline),
+		Allowance: t.robot.allowance(limit, call.Deadline),
 		MustMove:  traj.Duration() > 500*time.Millisecond,
 		Check:     t.inFlight(ctx),
 		Revalidate: func(ctx context.Context) error {
@@ -317,12 +321,13 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 	return t.observation(s, seen)
 }
 
-// limit is the tool's own, or what the trajectory takes, three times and some seconds over: a controller may be slowed down.
-func (t *trajectorySkill) limit(traj trajectory.Trajectory) time.Duration {
-	if t.spec.TimeLimit > 0 {
-		return t.spec.TimeLimit
+// limit is the tool's own, or by default what the trajectory takes, three times and some seconds over: a controller may be
+// slowed down.
+func (t *trajectorySkill) limit(s scope, traj trajectory.Trajectory) (time.Duration, error) {
+	if t.def.TimeLimit == (TimeLimit{}) {
+		return 3*traj.Duration() + 10*time.Second, nil
 	}
-	return 3*traj.Duration() + 10*time.Second
+	return t.motionLimit(s, func() (time.Duration, bool) { return traj.Duration(), true })
 }
 
 // message is the goal for the controller.

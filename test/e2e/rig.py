@@ -94,9 +94,10 @@ class Rig:
 
     # Programs.
 
-    def start_sim(self, params=None):
+    def start_sim(self, params=None, remaps=()):
         self.truth.samples, self.truth.counts = [], {}
-        self.sim = self.start("sim_robot", params, program=self.robot_program)
+        extra = [word for r in remaps for word in ("-r", r)]
+        self.sim = self.start("sim_robot", params, extra, program=self.robot_program)
         self.until(lambda: self.truth.samples and self.truth.counts, READY, "the built-in robot to come up")
         self.counted = dict(self.truth.counts)
 

@@ -3,13 +3,15 @@
 Executed means: counted at the robot.
 """
 
+import os
 import time
 
 import pytest
 from agent_msgs.msg import AgentState
 from agent_msgs.srv import Respond
 
-from inputs import call, say
+from cases import case
+from inputs import call, profile, say
 from judge import honest
 
 NAVIGATE = "/navigate_to_pose"
@@ -194,3 +196,41 @@ def test_a_person_is_the_judge_where_the_caller_wants_one(house, yes):
     goal.wait(40)
     honest(house, goal)
     assert goal.end() == (("DONE", "accepted") if yes else ("UNVERIFIED", "unverified")), goal.told()
+
+
+@pytest.fixture
+def patient(shared, tmp_path_factory):
+    """A node that waits long for a person, and gives a motion little time."""
+    folder = tmp_path_factory.mktemp("profile")
+    file = profile(folder, ("time_limit: 60.0", f"time_limit: {MOTION}"))
+    r = shared("patient", node_params={"policy.skill": "ask", "policy.timeout": 600.0, **file})
+    return r
+
+
+# s: a motion's limit; how long a person takes, longer than that.
+MOTION = 8.0
+LONG = 180.0 if os.environ.get("PROOF") else MOTION + 4.0
+
+
+@case("flt-076")
+@pytest.mark.parametrize("changed", [False, True], ids=["as_it_was", "before_a_wall"])
+def test_a_late_answer_runs_once_what_still_may_run(patient, case, changed):
+    """The waiting is not the motion's time; and what may have been right when it was asked is looked at again."""
+    goal = patient.goal("drive 20 cm forward")
+    request = asked(patient)
+    time.sleep(LONG)
+    assert not patient.commanded() and not goal.over(), "it did not wait"
+    if changed:
+        patient.put(-3.65, -1.5, 3.1416)  # 0.13 m from the western wall, facing it
+        time.sleep(1.0)
+        patient.counted = patient.counters()
+    assert respond(patient, request.request_id, True).accepted
+    goal.wait(40)
+    honest(patient, goal)
+    drives = [s for s in goal.result.completed_steps if s.tool == "drive"]
+    if changed:
+        assert drives[0].error_kind == "geometry_refused", goal.told()
+        assert "/cmd_vel" not in patient.commanded() and patient.truth.path() < 0.01
+    else:
+        assert goal.end() == ("DONE", "accepted"), goal.told()
+        assert len(drives) == case["expect"]["executed"]["drive"] and drives[0].ok
