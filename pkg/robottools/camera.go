@@ -22,7 +22,7 @@ const defaultSide = 512
 // camera is a query or verify tool that reads a picture.
 type camera struct {
 	*bound
-	l      *latest
+	l      listened
 	maxAge time.Duration
 }
 

@@ -96,6 +96,51 @@ func TestDiscoveryTellsWhatIsThere(t *testing.T) {
 	})
 }
 
+// A camera is listened to while it is asked for, and for a while after: its messages are most of what a node could do.
+func TestHeavyTopicsAreHeardOnlyWhenWanted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		look := "\n  look:\n    class: query\n    description: A picture.\n    binding: {topic: {name: /camera, type: sensor_msgs/msg/Image, max_age: 1.0}}\n"
+		r := newRigOf(t, []byte(strings.Replace(string(config.SimRobot), "\ntools:\n", "\ntools:\n"+look, 1)))
+		pub := must1(r.peer.CreatePublisher("/camera", "sensor_msgs/msg/Image", ros.SensorQoS()))(t)
+		over := make(chan struct{})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				m := ros.New(pub.Type()).With("width", uint32(4)).With("height", uint32(2)).With("encoding", "mono8").With("step", uint32(4)).With("data", []uint8{0, 0, 255, 255, 0, 0, 255, 255})
+				m.SetStamp("header.stamp", r.peer.Clock().Now())
+				must(t, pub.Publish(m))
+				select {
+				case <-over:
+					return
+				case <-time.After(30 * time.Millisecond):
+				}
+			}
+		}()
+		defer func() { close(over); <-done }()
+		listeners := func() int { return len(must1(r.peer.Graph().Subscriptions("/camera"))(t)) }
+		if n := listeners(); n != 0 {
+			t.Errorf("%d subscriptions before anybody asked", n)
+		}
+		if got := r.answer("look", "{}"); got["width"] != 4.0 {
+			t.Errorf("%v", got)
+		}
+		if n := listeners(); n == 0 {
+			t.Error("it is given up at once")
+		}
+		time.Sleep(10 * time.Second)
+		r.ok("look", "{}")
+		time.Sleep(15 * time.Second)
+		if n := listeners(); n == 0 {
+			t.Error("a second look did not keep it")
+		}
+		time.Sleep(10 * time.Second)
+		if n := listeners(); n != 0 {
+			t.Errorf("%d subscriptions after it was left alone", n)
+		}
+	})
+}
+
 // Without their sections of the profile there are neither.
 func TestDiscoveryAndGenericSkillsAreOffByDefault(t *testing.T) {
 	p := must1(robottools.Load("sim_robot.yaml", config.SimRobot))(t)

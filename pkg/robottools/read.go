@@ -100,7 +100,16 @@ func (r *Robot) newTopicRead(b *bound, c *compiler) (tool.Tool, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	l, err := r.listen(def.Name, def.Type)
+	var l listened
+	var err error
+	if heavy[def.Type] {
+		_, err = r.node.Types().Message(def.Type)
+		o := &occasional{robot: r, topic: def.Name, typeName: def.Type}
+		r.own(o)
+		l = o
+	} else {
+		l, err = r.listen(def.Name, def.Type)
+	}
 	if err != nil {
 		return nil, c.p.source.errorf(join(c.at, "binding/topic"), "%v", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/share"
 )
 
 // Config of a robot.
@@ -37,6 +38,7 @@ type Config struct {
 
 // Robot is a profile bound to a node: its tools, its guard and its world.
 type Robot struct {
+	shared      *share.Node
 	node        ros.Node
 	profile     *Profile
 	guard       *guard.Guard
@@ -70,8 +72,9 @@ type Robot struct {
 // New resolves a profile's types against the node and binds its tools. Unknown types and
 // fields are errors with file and line. Servers need not be there yet.
 func New(cfg Config) (*Robot, error) {
+	shared := share.Of(cfg.Node) // many parts want the same topics
 	r := &Robot{
-		node: cfg.Node, profile: cfg.Profile, wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
+		node: shared, shared: shared, profile: cfg.Profile, wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
 		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
 		estop: map[string]bool{}, now: time.Now,
 	}
@@ -232,6 +235,7 @@ func (r *Robot) Close() error {
 	if r.world != nil {
 		all = append(all, r.world.close())
 	}
+	all = append(all, r.shared.Close())
 	return errors.Join(all...)
 }
 

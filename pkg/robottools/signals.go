@@ -3,6 +3,7 @@ package robottools
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"agent_node/pkg/ros"
 )
@@ -22,10 +23,33 @@ func (r *Robot) watchPause(a *actuator, s PauseSource) error {
 		return err
 	}
 	source := a.name + "/" + s.Name
+	// What the expressions see but for the message never changes, and most messages say what the one before said.
+	f, constants := r.profile.Frames, r.profile.Constants
+	if constants == nil {
+		constants = map[string]any{}
+	}
+	fixed := scope{"constants": constants, "frames": map[string]any{"map": f.Map, "odom": f.Odom, "base": f.Base}}
+	var (
+		mu                   sync.Mutex
+		last                 *ros.Message
+		whenSays, estopSays  bool
+		whenError, estopFail error
+	)
 	l, err := listen(r.node, s.Topic, s.Type, func(got reading) {
-		sc := r.constants().with("msg", got.msg.Map())
+		mu.Lock()
+		defer mu.Unlock()
+		if last == nil || !ros.Equal(last, got.msg) {
+			last = got.msg
+			sc := fixed.with("msg", got.msg.Map())
+			if when != nil {
+				whenSays, whenError = when.bool(sc)
+			}
+			if emergency != nil {
+				estopSays, estopFail = emergency.bool(sc)
+			}
+		}
 		if when != nil {
-			paused, err := when.bool(sc)
+			paused, err := whenSays, whenError
 			if err != nil {
 				r.node.Logger().Error("pause signal", "source", source, "error", err)
 				paused = true // what cannot be read is no permission to move
@@ -37,7 +61,7 @@ func (r *Robot) watchPause(a *actuator, s PauseSource) error {
 			}
 		}
 		if emergency != nil {
-			stopped, err := emergency.bool(sc)
+			stopped, err := estopSays, estopFail
 			if err != nil {
 				r.node.Logger().Error("emergency signal", "source", source, "error", err)
 				stopped = true

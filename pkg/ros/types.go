@@ -103,8 +103,19 @@ func NewType(name string, fields []Field, constants []Constant) *Type {
 	return t
 }
 
+// fewFields are found faster by looking at each than by hashing the name.
+const fewFields = 8
+
 // FieldIndex is the index of the named field, or -1.
 func (t *Type) FieldIndex(name string) int {
+	if len(t.Fields) <= fewFields {
+		for i := range t.Fields {
+			if t.Fields[i].Name == name {
+				return i
+			}
+		}
+		return -1
+	}
 	if i, ok := t.index[name]; ok {
 		return i
 	}

@@ -48,6 +48,13 @@ func (q *queue[T]) wait() bool {
 	return !q.closed
 }
 
+// waiting is how many items there are.
+func (q *queue[T]) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.count
+}
+
 // pop waits for the oldest item. It reports false when the queue is closed, whatever was in it.
 func (q *queue[T]) pop() (item T, ok bool) {
 	q.mu.Lock()

@@ -54,8 +54,10 @@ func (r *reader) run() {
 		case <-r.watch.wake:
 		}
 		// One take for each thing told of: a take may consume something and have nothing to show, such as a
-		// response to another client of the service or the news that a publisher is gone. Then until nothing is left.
-		for told, more := r.watch.count.Swap(0), true; told > 0 || more; {
+		// response to another client of the service or the news that a publisher is gone. Where nothing was told
+		// (the look at everything, once a second) until nothing is left.
+		told := r.watch.count.Swap(0)
+		for sweeping, more := told == 0, true; told > 0 || sweeping && more; {
 			select {
 			case <-r.quit:
 				return

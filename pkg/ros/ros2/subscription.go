@@ -22,6 +22,7 @@ type subscription struct {
 	support  *support
 	callback func(ros.Received)
 	queue    *queue[ros.Received]
+	single   bool // one message may wait
 	reader   *reader
 
 	mu     sync.Mutex // held while rcl or handle are used outside of the reader
@@ -42,7 +43,7 @@ func (n *Node) CreateSubscription(topic, typeName string, qos ros.QoS, callback 
 		return nil, fmt.Errorf("create subscription %s: %w", name, err)
 	}
 	s := &subscription{
-		node: n, topic: name, support: t, callback: callback, queue: newQueue[ros.Received](depthOf(qos)),
+		node: n, topic: name, support: t, callback: callback, queue: newQueue[ros.Received](depthOf(qos)), single: depthOf(qos) == 1,
 	}
 	err = n.add("subscription", name, func() (entity, error) {
 		err := onThread(func() (err error) {
@@ -91,7 +92,10 @@ func (s *subscription) take(m *cmessage) (bool, error) {
 func (s *subscription) deliver() {
 	for s.queue.wait() {
 		// What the middleware still keeps counts, too: together no more than the depth may be waiting.
-		s.reader.catchUp(len(s.queue.items))
+		// One that waits by itself is no backlog, unless one is all that may wait.
+		if s.single || s.queue.waiting() > 1 {
+			s.reader.catchUp(len(s.queue.items))
+		}
 		r, ok := s.queue.pop()
 		if !ok {
 			return
