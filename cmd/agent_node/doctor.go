@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"agent_node/pkg/ros/args"
 	"agent_node/pkg/shell"
 )
 
@@ -17,15 +16,11 @@ type doctorCmd struct {
 
 // Run examines this machine and the robot in sight. Parameters behind --ros-args are taken as the node's.
 func (c *doctorCmd) Run(e *env) error {
-	a, err := args.Parse(e.rosArgs)
+	given, err := e.params()
 	if err != nil {
 		return err
 	}
-	named, err := a.Node("agent_node", "")
-	if err != nil {
-		return err
-	}
-	d := shell.Doctor{Profile: c.Profile, Params: named.Params, Getenv: os.Getenv, Patience: c.Patience, JSON: c.JSON, Types: e.types(), ROS1: e.ros1 != nil}
+	d := shell.Doctor{Profile: c.Profile, Params: given, Getenv: os.Getenv, Patience: c.Patience, JSON: c.JSON, Types: e.types(), ROS1: e.ros1 != nil}
 	host, closeHost, err := e.visit("doctor")
 	if err != nil {
 		d.HostError = err

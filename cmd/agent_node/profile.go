@@ -45,19 +45,38 @@ type profileCheckCmd struct {
 
 // Run checks a profile.
 func (c *profileCheckCmd) Run(e *env) error {
+	given, err := e.params()
+	if err != nil {
+		return err
+	}
 	check := shell.Check{File: c.File, Look: !c.Offline, Demand: c.Graph, Patience: c.Patience, JSON: c.JSON, Types: e.types()}
+	check.Namespace, _ = given["robot_namespace"].(string)
+	check.FramePrefix, _ = given["frame_prefix"].(string)
 	if c.Offline {
 		return shell.CheckProfile(e.ctx, nil, check, e.out)
 	}
 	host, closeHost, err := e.visit("check")
 	if err != nil {
-		if c.Graph || errors.Is(err, args.ErrArgument) {
+		if c.Graph {
 			return err
 		}
 		fmt.Fprintln(os.Stderr, "agent_node: the file alone is checked:", err)
 		return shell.CheckProfile(e.ctx, nil, check, e.out)
 	}
 	return errors.Join(shell.CheckProfile(e.ctx, host, check, e.out), closeHost())
+}
+
+// params are what the command line says to the agent node.
+func (e *env) params() (map[string]any, error) {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.Node("agent_node", "")
+	if err != nil {
+		return nil, err
+	}
+	return n.Params, nil
 }
 
 // visit is a node for looking around, under a name of its own.

@@ -103,7 +103,7 @@ func (h *heartbeat) publish(bye bool) {
 	if err := h.n.Health(); err != nil {
 		b.Problem = err.Error()
 	}
-	b.Profile = h.n.params.profile.Get()
+	b.Profile, b.Namespace, b.FramePrefix = h.n.params.profile.Get(), h.n.params.robotNamespace.Get(), h.n.params.framePrefix.Get()
 	if file, err := filepath.Abs(b.Profile); b.Profile != "" && err == nil {
 		b.Profile = file
 	}

@@ -18,7 +18,9 @@ import (
 type parameters struct {
 	server *param.Server
 
-	profile   *param.Of[string]
+	profile                     *param.Of[string]
+	robotNamespace, framePrefix *param.Of[string]
+
 	autostart *param.Of[bool]
 
 	modelKind, modelURL, modelName, modelScript                    *param.Of[string]
@@ -96,9 +98,11 @@ const day = 86400.0
 func declareParameters(s *param.Server) (*parameters, error) {
 	d := &declarer{s: s}
 	p := &parameters{
-		server:    s,
-		profile:   d.text("profile", "", "Robot profile (YAML file). Empty: the built-in robot's."),
-		autostart: d.flag("autostart", true, "Configure and activate at start."),
+		server:         s,
+		profile:        d.text("profile", "", "Robot profile (YAML file). Empty: the built-in robot's."),
+		robotNamespace: d.text("robot_namespace", "", "Put before the absolute names of the profile: of one of several robots, such as /r1."),
+		framePrefix:    d.text("frame_prefix", "", "Put before the profile's frames, as robot_state_publisher's is: of one of several robots, such as r1/. A frame that the profile writes with a slash before it has none."),
+		autostart:      d.flag("autostart", true, "Configure and activate at start."),
 
 		modelKind:    d.text("model.kind", "planner", "Where proposals come from.", "planner", "openai", "scripted"),
 		modelURL:     d.text("model.base_url", "", "Base URL of an OpenAI-compatible endpoint."),

@@ -96,7 +96,7 @@ func (n *Node) bareStop(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("no actuator is known: %w", err)
 	}
-	r, err := robottools.New(robottools.Config{Node: n.ros, Profile: profile, Clock: n.options.GuardClock, OnReport: n.guardReport, ActuatorsOnly: true})
+	r, err := robottools.New(robottools.Config{Node: n.ros, Profile: profile, Namespace: n.params.robotNamespace.Get(), FramePrefix: n.params.framePrefix.Get(), Clock: n.options.GuardClock, OnReport: n.guardReport, ActuatorsOnly: true})
 	if err != nil {
 		return fmt.Errorf("no actuator is known: %w", err)
 	}

@@ -52,7 +52,7 @@ func (n *Node) configure() (w *work, err error) {
 	}
 	w = &work{done: make(chan error, 1)}
 	w.robot, err = robottools.New(robottools.Config{
-		Node: n.ros, Profile: profile, Clock: n.options.GuardClock, WaitForBindings: secondsOf(n.params.waitForBindings.Get()),
+		Node: n.ros, Profile: profile, Namespace: n.params.robotNamespace.Get(), FramePrefix: n.params.framePrefix.Get(), Clock: n.options.GuardClock, WaitForBindings: secondsOf(n.params.waitForBindings.Get()),
 		OnTransition: n.actuatorChanged, OnReport: n.guardReport,
 	})
 	if err != nil {

@@ -118,18 +118,18 @@ func (d *description) read(text, semantic string) (map[string]*armModel, error) 
 
 func (d *description) readArm(m *urdf.Model, a Actuator, allowed []collision.Pair) (*armModel, error) {
 	p := d.profile
-	chain, err := kinematics.NewChain(m, p.Frames.Base, a.Tip)
+	chain, err := kinematics.NewChain(m, p.baseLink(), a.Tip)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Equal(chain.Names(), a.Joints) {
-		return nil, fmt.Errorf("the chain %s -> %s has the joints %v, the profile names %v", p.Frames.Base, a.Tip, chain.Names(), a.Joints)
+		return nil, fmt.Errorf("the chain %s -> %s has the joints %v, the profile names %v", p.baseLink(), a.Tip, chain.Names(), a.Joints)
 	}
 	for _, c := range a.AllowedContacts {
 		allowed = append(allowed, collision.Pair(c))
 	}
 	files := mesh.Files{Package: p.shareDir}
-	robot, err := collision.NewRobot(m, collision.Config{Base: p.Frames.Base, Joints: a.Joints, Allowed: allowed, Mesh: files.Load})
+	robot, err := collision.NewRobot(m, collision.Config{Base: p.baseLink(), Joints: a.Joints, Allowed: allowed, Mesh: files.Load})
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (r *Robot) heldNow() grip {
 	}
 	width := s.Position[0]
 	rest, _, _ := a.guard.AtRest()
-	tip, tipErr := r.world.at(r.profile.Frames.Map, r.tip(), r.node.Clock().Now())
+	tip, tipErr := r.world.at(r.profile.Frames.Map, r.profile.linkFrame(r.tip()), r.node.Clock().Now())
 	o := r.objects
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -196,7 +196,7 @@ const lost = 0.12
 
 // atTip reports whether a sighting is where the tip is. It is called with o.mu held.
 func (o *objectMemory) atTip(s sighting) bool {
-	tip, err := o.world.at(o.profile.Frames.Map, o.tip, s.stamp)
+	tip, err := o.world.at(o.profile.Frames.Map, o.profile.linkFrame(o.tip), s.stamp)
 	if err != nil {
 		return true // nothing speaks against it
 	}

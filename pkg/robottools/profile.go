@@ -27,7 +27,9 @@ type Profile struct {
 	ToolOrder []string `json:"-"`
 
 	source *source
-	envs   *envs
+	// linkPrefix is what frames have before the names of the description's links.
+	linkPrefix string
+	envs       *envs
 }
 
 // Frames by their REP-105 roles.

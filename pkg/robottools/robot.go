@@ -22,6 +22,8 @@ import (
 type Config struct {
 	Node    ros.Node
 	Profile *Profile
+	// Namespace and FramePrefix of this robot, one of several; see [Profile.Placed].
+	Namespace, FramePrefix string
 	// WaitForBindings is how long a call waits for a missing server before it is server_unavailable (10 s).
 	WaitForBindings time.Duration
 	// OnTransition hears every change of an actuator's state.
@@ -74,7 +76,7 @@ type Robot struct {
 func New(cfg Config) (*Robot, error) {
 	shared := share.Of(cfg.Node) // many parts want the same topics
 	r := &Robot{
-		node: shared, shared: shared, profile: cfg.Profile, wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
+		node: shared, shared: shared, profile: cfg.Profile.Placed(cfg.Namespace, cfg.FramePrefix), wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
 		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
 		estop: map[string]bool{}, now: time.Now,
 	}

@@ -25,6 +25,8 @@ type Check struct {
 	Look, Demand bool
 	Patience     time.Duration
 	JSON         bool
+	// Namespace and FramePrefix of the robot, one of several, as the node's parameters robot_namespace and frame_prefix.
+	Namespace, FramePrefix string
 	// Types are the interface definitions for a file that is checked alone; nil: the embedded ones.
 	Types ros.TypeSource
 }
@@ -127,7 +129,7 @@ func faultsOf(err error) []fault {
 
 // look at the graph.
 func (r *checked) look(ctx context.Context, host ros.Node, p *robottools.Profile, c Check) error {
-	report, err := survey.Look(ctx, host, survey.Needs(p), survey.Options{Patience: c.Patience, Publish: ros.DefaultQoS()})
+	report, err := survey.Look(ctx, host, survey.Needs(p.Placed(c.Namespace, c.FramePrefix)), survey.Options{Patience: c.Patience, Publish: ros.DefaultQoS()})
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (x *doctor) await(ctx context.Context) (nodes, agents []string, err error) 
 }
 
 // asked are parameters of a running node that the doctor goes on with.
-var asked = []string{"profile", "use_sim_time", "model.kind", "model.base_url", "model.name", "model.api_key_env", "model.script", "trace.dir"}
+var asked = []string{"profile", "robot_namespace", "frame_prefix", "use_sim_time", "model.kind", "model.base_url", "model.name", "model.api_key_env", "model.script", "trace.dir"}
 
 // agent looks at a node that runs.
 func (x *doctor) agent(ctx context.Context, name string) {
@@ -220,7 +220,7 @@ func (x *doctor) profile(ctx context.Context) error {
 	if x.Host == nil {
 		return nil
 	}
-	if err := c.look(ctx, x.Host, p, Check{File: file, Patience: x.Patience}); err != nil {
+	if err := c.look(ctx, x.Host, p, Check{File: file, Patience: x.Patience, Namespace: x.text("robot_namespace", ""), FramePrefix: x.text("frame_prefix", "")}); err != nil {
 		return err
 	}
 	x.report = c.Graph

@@ -32,6 +32,8 @@ type Beat struct {
 	Process Process
 	// Profile is the file of the robot's profile; empty: the built-in robot's.
 	Profile string
+	// Namespace and FramePrefix of the robot, one of several.
+	Namespace, FramePrefix string
 	// TraceDir is where its traces are.
 	TraceDir string
 	// Busy are the actuators that it moves, or holds the lease of, or does not know to hold still.
@@ -61,6 +63,8 @@ func (b Beat) Write(m *ros.Message, name string, pair *ros.Type) *ros.Message {
 		{"start", b.Process.Start},
 		{"host", b.Process.Host},
 		{"profile", b.Profile},
+		{"robot_namespace", b.Namespace},
+		{"frame_prefix", b.FramePrefix},
 		{"trace_dir", b.TraceDir},
 		{"busy", strings.Join(b.Busy, ",")},
 	}
@@ -85,7 +89,7 @@ func ReadBeat(m *ros.Message) (Beat, error) {
 	}
 	b := Beat{
 		Process: Process{PID: pid, Start: v["start"], Host: v["host"]},
-		Profile: v["profile"], TraceDir: v["trace_dir"], Bye: m.Str("message") == byeText,
+		Profile: v["profile"], Namespace: v["robot_namespace"], FramePrefix: v["frame_prefix"], TraceDir: v["trace_dir"], Bye: m.Str("message") == byeText,
 	}
 	if v["busy"] != "" {
 		b.Busy = strings.Split(v["busy"], ",")

@@ -230,19 +230,23 @@ func (w *Watchdog) take(b Beat) {
 		return // the next look judges it
 	}
 	w.state = Status{Watching: true, Text: "the node beats", Process: b.Process}
-	if w.stand != nil && (w.stand.used || w.stand.profile != w.profileOf(b)) {
+	if w.stand != nil && (w.stand.used || w.stand.of != w.robotOf(b)) {
 		w.leave()
 	}
 	if w.stand == nil {
-		w.stand = w.prepare(w.profileOf(b))
+		w.stand = w.prepare(w.robotOf(b))
 	}
 }
 
-func (w *Watchdog) profileOf(b Beat) string {
+// whose says of which robot a stand-in is: a profile, and where that robot's names and frames lie.
+type whose struct{ profile, namespace, framePrefix string }
+
+func (w *Watchdog) robotOf(b Beat) whose {
+	of := whose{b.Profile, b.Namespace, b.FramePrefix}
 	if w.set.profile != "" {
-		return w.set.profile
+		of.profile = w.set.profile
 	}
-	return b.Profile
+	return of
 }
 
 // look judges the node, and trips.
@@ -271,7 +275,7 @@ func (w *Watchdog) trip(why string) {
 	w.state = Status{Tripped: true, Text: why, Process: w.last.Process}
 	w.log.Error("stopping the robot", "reason", why)
 	if w.stand == nil || w.stand.used {
-		w.stand = w.prepare(w.profileOf(w.last))
+		w.stand = w.prepare(w.robotOf(w.last))
 	}
 	w.stand.rescue(w.last)
 }
@@ -298,40 +302,40 @@ func (w *Watchdog) tell() {
 
 // standIn is a robot of actuators alone, which listens from the moment that the node is known.
 type standIn struct {
-	w       *Watchdog
-	profile string
-	used    bool
-	ready   chan struct{} // closed when made, or not
-	robot   *robottools.Robot
-	err     error
-	ctx     context.Context // ends with close
-	cancel  context.CancelFunc
-	work    sync.WaitGroup
-	done    chan struct{} // closed when the rescue is over
+	w      *Watchdog
+	of     whose
+	used   bool
+	ready  chan struct{} // closed when made, or not
+	robot  *robottools.Robot
+	err    error
+	ctx    context.Context // ends with close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	done   chan struct{} // closed when the rescue is over
 }
 
 // prepare makes one in the background.
-func (w *Watchdog) prepare(profile string) *standIn {
-	s := &standIn{w: w, profile: profile, ready: make(chan struct{}), done: make(chan struct{})}
+func (w *Watchdog) prepare(of whose) *standIn {
+	s := &standIn{w: w, of: of, ready: make(chan struct{}), done: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.work.Go(func() {
 		defer close(s.ready)
-		if s.robot, s.err = newRobot(w.host, profile, s.report); s.err != nil {
-			w.log.Error("the robot's profile cannot be used: a node that dies cannot be stood in for", "profile", profile, "error", s.err)
+		if s.robot, s.err = newRobot(w.host, of, s.report); s.err != nil {
+			w.log.Error("the robot's profile cannot be used: a node that dies cannot be stood in for", "profile", of.profile, "error", s.err)
 		}
 	})
 	return s
 }
 
-func newRobot(host Host, file string, report func(guard.Report)) (*robottools.Robot, error) {
+func newRobot(host Host, of whose, report func(guard.Report)) (*robottools.Robot, error) {
 	p, err := robottools.Load("sim_robot.yaml (built in)", config.SimRobot)
-	if file != "" {
-		p, err = robottools.LoadFile(file)
+	if of.profile != "" {
+		p, err = robottools.LoadFile(of.profile)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return robottools.New(robottools.Config{Node: host, Profile: p, ActuatorsOnly: true, OnReport: report})
+	return robottools.New(robottools.Config{Node: host, Profile: p, Namespace: of.namespace, FramePrefix: of.framePrefix, ActuatorsOnly: true, OnReport: report})
 }
 
 // report hears what the stand-in's guard has to say while it stops.

@@ -49,11 +49,11 @@ func (d *driving) canceled(*Robot) ending {
 	return ending{action.StatusCanceled, navResult(nav.None, "")}
 }
 
-func (d *driving) progress(_ *Robot, s *snapshot, since time.Duration) func(*ros.Message) {
+func (d *driving) progress(r *Robot, s *snapshot, since time.Duration) func(*ros.Message) {
 	remaining := time.Duration(d.follower.TimeRemaining() * float64(time.Second))
 	distance := d.follower.DistanceRemaining()
 	return func(m *ros.Message) {
-		writeHeader(m.Msg("current_pose.header"), s.stamp, frameMap)
+		writeHeader(m.Msg("current_pose.header"), s.stamp, r.frame(frameMap))
 		writePose(m.Msg("current_pose.pose"), s.estimate, 0)
 		m.SetDuration("navigation_time", since)
 		m.SetDuration("estimated_time_remaining", remaining)

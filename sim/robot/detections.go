@@ -43,7 +43,7 @@ func (r *Robot) openThings(topic string) (t things, err error) {
 func (t things) tell(stamp ros.Time, frame string, all []thing) {
 	for i, o := range all {
 		d := t.list[i]
-		writeHeader(d.Msg("header"), stamp, frame)
+		writeHeader(d.Msg("header"), stamp, t.r.frame(frame))
 		result := d.Msgs("results")[0]
 		result.With("hypothesis.class_id", o.name).With("hypothesis.score", o.score)
 		c := result.Floats("pose.covariance")

@@ -47,7 +47,7 @@ func (r *Robot) openJoints() (func(*snapshot), error) {
 		o.msg.With("position", position).With("velocity", velocity)
 		o.send()
 		for i, l := range moving {
-			writeLink(list[i], s.stamp, l, l.Joint.Position(q))
+			r.writeLink(list[i], s.stamp, l, l.Joint.Position(q))
 		}
 		tf.msg.With("transforms", list)
 		tf.send()
@@ -66,10 +66,10 @@ func (r *Robot) jointValues(s *snapshot) (q, v world.Positions) {
 }
 
 // writeLink writes the transform of a link with its joint at a position.
-func writeLink(m *ros.Message, stamp ros.Time, l world.Link, position float64) {
+func (r *Robot) writeLink(m *ros.Message, stamp ros.Time, l world.Link, position float64) {
 	t := l.Joint.Origin(position)
-	writeHeader(m.Msg("header"), stamp, l.Parent)
-	m.With("child_frame_id", l.Name)
+	writeHeader(m.Msg("header"), stamp, r.frame(l.Parent))
+	m.With("child_frame_id", r.frame(l.Name))
 	writeVec(m.Msg("transform.translation"), t.P)
 	writeRotation(m.Msg("transform.rotation"), t.R)
 }

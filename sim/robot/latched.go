@@ -48,7 +48,7 @@ func (r *Robot) openLatched() error {
 		return err
 	}
 	for i, l := range links {
-		writeLink(fixed[i], stamp, l, 0)
+		r.writeLink(fixed[i], stamp, l, 0)
 	}
 	t.msg.With("transforms", fixed)
 	t.send()

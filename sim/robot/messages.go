@@ -41,7 +41,15 @@ func (s sink) send() {
 
 // header writes a std_msgs/Header.
 func (s sink) header(stamp ros.Time, frame string) {
-	writeHeader(s.msg.Msg("header"), stamp, frame)
+	writeHeader(s.msg.Msg("header"), stamp, s.r.frame(frame))
+}
+
+// frame is a frame's name as this robot tells it: with its prefix, where it has one.
+func (r *Robot) frame(name string) string {
+	if name == "" {
+		return ""
+	}
+	return r.params.prefix + name
 }
 
 func writeHeader(m *ros.Message, stamp ros.Time, frame string) {

@@ -65,7 +65,7 @@ func (r *Robot) plan(h *action.Handle) {
 	path, err := r.compute(h.Goal())
 	result := ros.New(r.actions.plan.Result)
 	result.SetDuration("planning_time", time.Since(began))
-	writeHeader(result.Msg("path.header"), r.time.stamp(r.now()), frameMap)
+	writeHeader(result.Msg("path.header"), r.time.stamp(r.now()), r.frame(frameMap))
 	if err == nil {
 		err = r.writePath(result.Msg("path"), path)
 	}
@@ -106,7 +106,7 @@ func (r *Robot) writePath(m *ros.Message, path nav.Path) error {
 	}
 	stamp := m.Stamp("header.stamp")
 	for i, p := range path {
-		writeHeader(poses[i].Msg("header"), stamp, frameMap)
+		writeHeader(poses[i].Msg("header"), stamp, r.frame(frameMap))
 		writePose(poses[i].Msg("pose"), p, 0)
 	}
 	return m.Set("poses", poses)
@@ -128,11 +128,11 @@ func (r *Robot) toMap(m *ros.Message) (world.Pose, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch frame := m.Str("header.frame_id"); frame {
-	case frameMap:
+	case r.frame(frameMap):
 		return p, nil
-	case frameOdom:
+	case r.frame(frameOdom):
 		return r.sim.MapToOdom().Compose(p), nil
-	case frameBase:
+	case r.frame(frameBase):
 		return r.sim.Estimate().Compose(p), nil
 	default:
 		return p, &nav.Error{Code: nav.TFError, Message: fmt.Sprintf("no transform from frame %q to map", frame)}

@@ -76,7 +76,7 @@ func (r *Robot) openOdometry() (func(*snapshot), error) {
 	if err != nil {
 		return nil, err
 	}
-	o.msg.With("child_frame_id", frameBase)
+	o.msg.With("child_frame_id", r.frame(frameBase))
 	pose, twist := covariance(o.msg.Msg("pose")), covariance(o.msg.Msg("twist"))
 	return func(s *snapshot) {
 		if !s.odomTold {
@@ -114,10 +114,10 @@ func (r *Robot) openTransforms() (func(*snapshot), error) {
 	}
 	return func(s *snapshot) {
 		told := list[:1]
-		writeTransform(list[0], s.stamp, frameMap, frameOdom, s.mapToOdom, 0)
+		writeTransform(list[0], s.stamp, r.frame(frameMap), r.frame(frameOdom), s.mapToOdom, 0)
 		if s.odomTold {
 			told = list
-			writeTransform(list[1], s.odomStamp, frameOdom, frameBase, s.odometry.Pose, 0)
+			writeTransform(list[1], s.odomStamp, r.frame(frameOdom), r.frame(frameBase), s.odometry.Pose, 0)
 		}
 		o.msg.With("transforms", told)
 		o.send()

@@ -19,6 +19,7 @@ type parameters struct {
 	clock  bool
 	start  world.Pose
 	record string
+	prefix string // of frames
 }
 
 const (
@@ -64,6 +65,7 @@ func (r *Robot) declare(o Options) (*parameters, error) {
 	p.start.X = as[float64](fixed("start.x", "Where the robot stands at first, m in map.", start.X, nil))
 	p.start.Y = as[float64](fixed("start.y", "Where the robot stands at first, m in map.", start.Y, nil))
 	p.start.Yaw = as[float64](fixed("start.yaw", "How the robot is turned at first, rad in map.", start.Yaw, nil))
+	p.prefix = as[string](fixed("frame_prefix", "Put before the name of every frame, as robot_state_publisher's is: one of several robots has r1/ for example.", "", nil))
 	p.record = as[string](fixed("sim.record", "File for the truth of this run, as JSON lines; empty for none.", "", nil))
 	for _, f := range switches {
 		d.declare(param.Descriptor{Name: f.name, Description: f.description}, false)

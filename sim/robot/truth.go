@@ -13,7 +13,7 @@ func (r *Robot) openTruth() (func(*snapshot), error) {
 	if err != nil {
 		return nil, err
 	}
-	o.msg.With("child_frame_id", frameBase)
+	o.msg.With("child_frame_id", r.frame(frameBase))
 	return func(s *snapshot) {
 		o.header(s.stamp, frameMap)
 		writePose(o.msg.Msg("pose.pose"), s.truth.Pose, 0)
