@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agent_node/pkg/guard"
+	"agent_node/pkg/harness"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/lifecycle"
 )
@@ -80,9 +81,15 @@ type status struct {
 func (n *Node) publishDiagnostics() error {
 	all := n.nodeStatus()
 	if w := n.work.Load(); w != nil {
+		all = append(all, w.model.status(), n.budgetStatus())
 		for _, a := range w.robot.Guard().States() {
 			all = append(all, n.actuatorStatus(a))
 		}
+		bindings, err := n.bindings(w)
+		if err != nil {
+			n.log.Warn("diagnostics", "error", err)
+		}
+		all = append(all, bindings...)
 	}
 	m := ros.New(n.diagnosticsPub.Type())
 	m.SetStamp("header.stamp", n.ros.Clock().Now())
@@ -104,6 +111,13 @@ func (n *Node) publishDiagnostics() error {
 			With("message", s.message).With("hardware_id", n.ros.Name()).With("values", values)
 	}
 	return n.diagnosticsPub.Publish(m.With("status", list))
+}
+
+// budgetStatus of the goal that is carried out.
+func (n *Node) budgetStatus() status {
+	n.board.mu.Lock()
+	defer n.board.mu.Unlock()
+	return budgetStatus(n.board.usage, n.board.limits, n.board.state != harness.StateIdle && n.board.session != "")
 }
 
 func (n *Node) nodeStatus() []status {

@@ -226,6 +226,7 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 	if w == nil {
 		return refusal(harness.ReasonShutdown, "the node is not configured")
 	}
+	n.setLimits(effective(g.Budget, n.params.limits.limitsNow(), n.params.maxima.limitsNow()))
 	o := newObserver(n, h, w, g.Session, taskOf(m))
 	defer o.close()
 	n.log.Info("goal begins", "goal", g.Session, "task", g.Task)

@@ -33,6 +33,9 @@ func (o *observer) Progress(p harness.Progress) {
 	o.mu.Lock()
 	o.last = p
 	o.mu.Unlock()
+	o.n.board.mu.Lock()
+	o.n.board.usage = p.Usage
+	o.n.board.mu.Unlock()
 	o.n.setState(p.State)
 	o.feedback(p)
 }

@@ -5,6 +5,7 @@ import (
 
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness"
+	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/ros"
 )
 
@@ -13,11 +14,20 @@ type stateBoard struct {
 	mu            sync.Mutex
 	state         harness.State
 	session, task string
+	usage         budget.Usage
+	limits        budget.Limits
 }
 
 func (n *Node) setSession(session, task string) {
 	n.board.mu.Lock()
 	n.board.session, n.board.task = session, task
+	n.board.mu.Unlock()
+}
+
+// setLimits are those of the session that begins.
+func (n *Node) setLimits(l budget.Limits) {
+	n.board.mu.Lock()
+	n.board.limits, n.board.usage = l, budget.Usage{}
 	n.board.mu.Unlock()
 }
 

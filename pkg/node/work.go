@@ -12,7 +12,6 @@ import (
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness"
 	"agent_node/pkg/harness/budget"
-	"agent_node/pkg/harness/model"
 	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
@@ -21,13 +20,14 @@ import (
 
 // work is what a configured node works with.
 type work struct {
-	robot   *robottools.Robot
-	table   *tool.Table
-	policy  policy.Policy
-	model   model.Model
-	harness *harness.Harness
-	mirror  *mirror
-	idle    map[string]guard.ActuatorState // see noteIdle; the machine's callbacks alone touch it
+	robot    *robottools.Robot
+	table    *tool.Table
+	policy   policy.Policy
+	model    *watchedModel
+	bindings bindingWatch // the diagnostics' goroutine alone touches it
+	harness  *harness.Harness
+	mirror   *mirror
+	idle     map[string]guard.ActuatorState // see noteIdle; the machine's callbacks alone touch it
 
 	running context.Context // of the guard
 	cancel  context.CancelFunc
@@ -73,10 +73,11 @@ func (n *Node) configure() (w *work, err error) {
 	if w.policy, err = n.permissions(profile); err != nil {
 		return nil, err
 	}
-	var secrets []string
-	if w.model, secrets, err = n.newModel(); err != nil {
+	asked, secrets, err := n.newModel()
+	if err != nil {
 		return nil, err
 	}
+	w.model = &watchedModel{Model: asked}
 	dir, err := TraceDir(n.params.traceDir.Get())
 	if err != nil {
 		return nil, err

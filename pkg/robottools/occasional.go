@@ -12,6 +12,9 @@ var heavy = map[string]bool{
 	"sensor_msgs/msg/Image": true, "sensor_msgs/msg/CompressedImage": true, "sensor_msgs/msg/PointCloud2": true, "sensor_msgs/msg/PointCloud": true,
 }
 
+// Seldom reports whether topics of a type are listened to only now and then.
+func (r *Robot) Seldom(typeName string) bool { return heavy[typeName] }
+
 // linger is how long a heavy topic is still listened to after it was read last.
 const linger = 20 * time.Second
 

@@ -410,3 +410,23 @@ func (r *Robot) AtRest(actuator string) bool {
 	rest, _, _ := a.guard.AtRest()
 	return rest
 }
+
+// Heard is how many messages of a topic have come since the robot was made, and when the last one did; zero for what is not
+// listened to now.
+func (r *Robot) Heard(topic, typeName string) (count uint64, newest time.Time) {
+	name, err := r.node.ResolveName(topic)
+	if err != nil {
+		return 0, time.Time{}
+	}
+	return r.shared.Heard(name, typeName)
+}
+
+// TransformAge is how old the newest transform of source in target is; an error where there is none that is at most maxAge old.
+func (r *Robot) TransformAge(target, source string, maxAge time.Duration) (time.Duration, error) {
+	now := r.node.Clock().Now()
+	got, err := r.world.buffer.Latest(target, source, int64(now), maxAge)
+	if err != nil || got.Static {
+		return 0, err
+	}
+	return now.Sub(ros.Time(got.Stamp)), nil
+}

@@ -68,6 +68,10 @@ func (l *looker) judgeTopic(r *Row) {
 		r.add(Warn, "it is sent once, and its publisher is volatile: a node that starts later does not hear it",
 			"let it be published transient local, or again and again")
 	}
+	if l.feel != nil {
+		l.feelTopic(r)
+		return
+	}
 	e := l.ears[name]
 	if e == nil {
 		r.add(Error, "it could not be listened to", "")
@@ -245,6 +249,9 @@ func (l *looker) judgeAction(r *Row) {
 }
 
 func (l *looker) judgeParameter(r *Row) {
+	if r.Present && l.feel != nil {
+		return
+	}
 	if !r.Present {
 		r.add(Error, "there is no node "+r.Node, "start it, or mend the name")
 		return
@@ -262,6 +269,10 @@ func (l *looker) judgeParameter(r *Row) {
 }
 
 func (l *looker) judgeTransform(r *Row) {
+	if l.feel != nil {
+		l.feelTransform(r)
+		return
+	}
 	if l.links == nil {
 		return
 	}

@@ -19,12 +19,13 @@ type Level string
 const (
 	OK    Level = "ok"
 	Warn  Level = "warn"
+	Stale Level = "stale" // it is there, and nothing new comes of it
 	Error Level = "error"
 )
 
 // worse of two levels.
 func worse(a, b Level) Level {
-	for _, l := range []Level{Error, Warn} {
+	for _, l := range []Level{Error, Stale, Warn} {
 		if a == l || b == l {
 			return l
 		}
@@ -162,6 +163,7 @@ type looker struct {
 
 	ears  map[string]*ear // by topic
 	links *links
+	feel  *Senses // of a glance
 	asked map[string]*answer // by parameter
 }
 

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"agent_node/pkg/ros"
 )
@@ -49,6 +50,8 @@ type ear struct {
 	mu        sync.Mutex // held while listeners are called: one message after another, and a newcomer between two
 	listeners []*listener
 	kept      map[string]ros.Received // of latched publishers, the newest of each: for newcomers
+	count     uint64                  // of messages
+	newest    time.Time               // when the last one came
 	used      int                     // guarded by the node's mutex
 }
 
@@ -100,6 +103,7 @@ func (n *Node) CreateSubscription(topic, typeName string, qos ros.QoS, callback 
 func (e *ear) hear(r ros.Received) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.count, e.newest = e.count+1, r.Arrived
 	if e.kept != nil {
 		e.kept[r.Publisher] = r
 	}
@@ -189,6 +193,30 @@ func (l *listener) Close() error {
 		return l.ear.sub.Close()
 	}
 	return nil
+}
+
+// Heard is how many messages of a topic have come through subscriptions that are open now, and when the last one did. The name is
+// absolute. A publisher that reaches two of them counts once.
+func (n *Node) Heard(topic, typeName string) (count uint64, newest time.Time) {
+	n.mu.Lock()
+	var ears []*ear
+	for k, e := range n.open {
+		if k.topic == topic && k.typeName == typeName {
+			ears = append(ears, e)
+		}
+	}
+	n.mu.Unlock()
+	for _, e := range ears {
+		e.mu.Lock()
+		if e.count > count {
+			count = e.count
+		}
+		if e.newest.After(newest) {
+			newest = e.newest
+		}
+		e.mu.Unlock()
+	}
+	return count, newest
 }
 
 // Close ends what is still shared; the node itself stays open, it is its maker's.
