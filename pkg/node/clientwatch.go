@@ -150,7 +150,7 @@ func (w *clientWatch) close() {
 		return
 	}
 	if err := w.ask.Close(); err != nil {
-		w.n.log.Warn("client watch", "error", err)
+		w.n.logger("goals").Warn("client watch", "error", err)
 	}
 	w.ask = nil
 }

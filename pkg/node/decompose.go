@@ -140,7 +140,7 @@ func (p *planning) execute(h *action.Handle) {
 		err = h.Abort(m)
 	}
 	if err != nil {
-		p.n.log.Error("terminal result", "goal", h.ID().String(), "error", err)
+		p.n.logger("plans").Error("terminal result", "goal", h.ID().String(), "error", err)
 	}
 }
 

@@ -66,7 +66,7 @@ func (n *Node) diagnosticsLoop() {
 		case <-tick.C:
 		}
 		if err := n.publishDiagnostics(); err != nil {
-			n.log.Warn("diagnostics", "error", err)
+			n.logger("diagnostics").Warn("diagnostics", "error", err)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (n *Node) publishDiagnostics() error {
 		}
 		bindings, err := n.bindings(w)
 		if err != nil {
-			n.log.Warn("diagnostics", "error", err)
+			n.logger("diagnostics").Warn("diagnostics", "error", err)
 		}
 		all = append(all, bindings...)
 	}

@@ -99,7 +99,7 @@ func (e *estopInput) forgive() {
 	for _, s := range pressed {
 		there, err := e.n.ros.Graph().Publishers(s.topic)
 		if err != nil {
-			e.n.log.Warn("emergency stop", "source", s.String(), "error", err)
+			e.n.logger("estop").Warn("emergency stop", "source", s.String(), "error", err)
 			continue
 		}
 		if slices.ContainsFunc(there, func(i ros.EndpointInfo) bool { return i.Publisher == s.publisher }) {
@@ -131,7 +131,7 @@ func (e *estopInput) watch() {
 		e.silent = e.silent || now
 		e.mu.Unlock()
 		if now {
-			e.n.log.Error("no emergency_stop message", "silent", late, "limit", limit)
+			e.n.logger("estop").Error("no emergency_stop message", "silent", late, "limit", limit)
 			e.n.emergency(source{topic: silence}, true)
 		}
 	}

@@ -125,7 +125,7 @@ func (g *goals) busy() int {
 func (n *Node) execute(h *action.Handle) {
 	e := n.goals.find(h.ID())
 	if e == nil { // cannot be: it was admitted
-		n.log.Error("goal was never admitted", "goal", h.ID().String())
+		n.logger("goals").Error("goal was never admitted", "goal", h.ID().String())
 		return
 	}
 	defer n.goals.leave(e) // also where the session panics
@@ -204,9 +204,9 @@ func (n *Node) finish(h *action.Handle, r harness.Result) {
 		err = h.Abort(m)
 	}
 	if err != nil {
-		n.log.Error("terminal result", "goal", h.ID().String(), "error", err)
+		n.logger("goals").Error("terminal result", "goal", h.ID().String(), "error", err)
 	}
-	n.log.Info("goal ended", "goal", h.ID().String(), "outcome", r.Outcome.String(), "reason", string(r.Reason))
+	n.logger("goals").Info("goal ended", "goal", h.ID().String(), "outcome", r.Outcome.String(), "reason", string(r.Reason))
 }
 
 // session runs the harness on one goal.
@@ -229,7 +229,7 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 	n.setLimits(effective(g.Budget, n.params.limits.limitsNow(), n.params.maxima.limitsNow()))
 	o := newObserver(n, h, w, g.Session, taskOf(m))
 	defer o.close()
-	n.log.Info("goal begins", "goal", g.Session, "task", g.Task)
+	n.logger("goals").Info("goal begins", "goal", g.Session, "task", g.Task)
 	return w.harness.Run(ctx, g, o)
 }
 

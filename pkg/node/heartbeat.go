@@ -121,7 +121,7 @@ func (h *heartbeat) publish(bye bool) {
 		}
 	}
 	if err := h.pub.Publish(b.Write(ros.New(h.pub.Type()), h.n.ros.Name(), h.pair)); err != nil && !errors.Is(err, ros.ErrClosed) {
-		h.n.log.Warn("heartbeat", "error", err)
+		h.n.logger("heartbeat").Warn("heartbeat", "error", err)
 	}
 }
 
@@ -154,7 +154,7 @@ func (h *heartbeat) require(now time.Time) {
 	h.warned = h.warned || tell
 	h.mu.Unlock()
 	if tell {
-		h.n.log.Error("no watchdog watches this node: it moves nothing", "silent", silent)
+		h.n.logger("heartbeat").Error("no watchdog watches this node: it moves nothing", "silent", silent)
 	}
 	if missing && h.n.goals.busy() > 0 {
 		h.n.watchdogStop(fmt.Sprintf("no watchdog has been heard for %.1f s and watchdog.required is true", silent.Seconds()))
@@ -173,7 +173,7 @@ func (h *heartbeat) close(rested bool) error {
 
 // watchdogStop ends every goal, which brings to rest what it moves. What moves without a goal is stopped.
 func (n *Node) watchdogStop(why string) {
-	n.log.Error("watchdog", "reason", why)
+	n.logger("heartbeat").Error("watchdog", "reason", why)
 	if n.goals.busy() > 0 {
 		n.goals.interrupt(harness.Interrupt{Reason: harness.ReasonWatchdog, Message: why})
 		return
@@ -184,7 +184,7 @@ func (n *Node) watchdogStop(why string) {
 	}
 	go func() {
 		if err := w.robot.Guard().Quiesce(w.running); err != nil && w.running.Err() == nil {
-			n.log.Error("watchdog", "error", err)
+			n.logger("heartbeat").Error("watchdog", "error", err)
 		}
 	}()
 }

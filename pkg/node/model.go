@@ -57,7 +57,7 @@ func (n *Node) newEndpoint() (model.Model, []string, error) {
 	if key != "" {
 		secrets = append(secrets, key)
 		if readable(p.modelURL.Get()) {
-			n.log.Warn("the endpoint's key and all that the model is told travel unencrypted", "base_url", p.modelURL.Get())
+			n.logger("model").Warn("the endpoint's key and all that the model is told travel unencrypted", "base_url", p.modelURL.Get())
 		}
 	}
 	if p.modelCalls.Get() == "text" {

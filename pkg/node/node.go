@@ -19,6 +19,7 @@ import (
 	"agent_node/pkg/ros/action"
 	"agent_node/pkg/ros/lifecycle"
 	"agent_node/pkg/ros/param"
+	"agent_node/pkg/ros/rosout"
 	"agent_node/pkg/ros/typedesc"
 )
 
@@ -167,6 +168,9 @@ func (n *Node) describeTypes() error {
 	n.own(s)
 	return nil
 }
+
+// logger of a part of the node: agent_node.PART, with a level of its own where --log-level gives it one.
+func (n *Node) logger(part string) *slog.Logger { return n.log.With(rosout.LoggerKey, part) }
 
 func (n *Node) own(c io.Closer) {
 	n.mu.Lock()

@@ -42,7 +42,7 @@ func (o *observer) Progress(p harness.Progress) {
 
 func (o *observer) feedback(p harness.Progress) {
 	if err := o.h.Feedback(o.n.types.feedbackMsg(p, o.w.robot.Guard().States())); err != nil {
-		o.n.log.Debug("feedback", "error", err)
+		o.n.logger("goals").Debug("feedback", "error", err)
 	}
 }
 

@@ -18,18 +18,18 @@ func (n *Node) rescueRemains(w *work) {
 	}
 	remains, err := watchdog.LastRemains(dir)
 	if err != nil {
-		n.log.Error("the last trace cannot be read: goals that it may name are not canceled", "folder", dir, "error", err)
+		n.logger("remains").Error("the last trace cannot be read: goals that it may name are not canceled", "folder", dir, "error", err)
 		return
 	}
 	if remains.Empty() {
 		return
 	}
-	n.log.Warn("the node did not end in good order: what it left moving is stopped", "trace", remains.Trace,
+	n.logger("remains").Warn("the node did not end in good order: what it left moving is stopped", "trace", remains.Trace,
 		"goals", len(remains.Goals), "tools", remains.Tools, "moving", remains.Moving)
 	ctx, cancel := context.WithTimeout(w.running, rescueTime)
 	defer cancel()
 	r := watchdog.Rescuer{Node: n.ros, Robot: w.robot, Log: n.log, Seen: true}
 	if err := r.Rescue(ctx, remains, nil); err != nil {
-		n.log.Error("left moving", "error", err)
+		n.logger("remains").Error("left moving", "error", err)
 	}
 }

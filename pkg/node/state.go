@@ -57,9 +57,9 @@ func (n *Node) publishState() {
 
 // actuatorChanged hears the guard's transitions; it must not block nor call the guard.
 func (n *Node) actuatorChanged(t guard.Transition) {
-	n.log.Debug("actuator", "name", t.Actuator, "from", t.From.String(), "to", t.To.String(), "event", t.Event, "reason", t.Reason, "detail", t.Detail)
+	n.logger("guard").Debug("actuator", "name", t.Actuator, "from", t.From.String(), "to", t.To.String(), "event", t.Event, "reason", t.Reason, "detail", t.Detail)
 	if t.To == guard.Fault {
-		n.log.Error("actuator is in fault", "name", t.Actuator, "reason", t.Reason, "detail", t.Detail)
+		n.logger("guard").Error("actuator is in fault", "name", t.Actuator, "reason", t.Reason, "detail", t.Detail)
 	}
 	n.noteActuator("guard.transition", map[string]any{
 		"actuator": t.Actuator, "from": t.From.String(), "to": t.To.String(), "event": t.Event,
@@ -85,10 +85,11 @@ func (n *Node) actuatorChanged(t guard.Transition) {
 
 // guardReport hears what else the guard finds worth recording.
 func (n *Node) guardReport(r guard.Report) {
-	level := n.log.Info
+	log := n.logger("guard")
+	level := log.Info
 	switch r.Kind {
 	case guard.ReportForeign, guard.ReportUncommanded, guard.ReportDriver, guard.ReportNotAtRest, guard.ReportInternal, guard.ReportOrphan:
-		level = n.log.Warn
+		level = log.Warn
 	case guard.ReportLate, guard.ReportSample, guard.ReportPause, guard.ReportEstop, guard.ReportOutcome:
 	}
 	level("guard", "actuator", r.Actuator, "kind", string(r.Kind), "detail", r.Detail, "error", r.Err)

@@ -38,7 +38,7 @@ func (m *mirror) Open(session string) (trace.Log, error) {
 func (m *mirror) note(kind string, data any) {
 	raw, err := json.Marshal(data)
 	if err != nil {
-		m.n.log.Error("trace", "kind", kind, "error", err)
+		m.n.logger("trace").Error("trace", "kind", kind, "error", err)
 		return
 	}
 	m.mu.Lock()
@@ -51,7 +51,7 @@ func (m *mirror) note(kind string, data any) {
 	m.mu.Unlock()
 	for _, l := range logs {
 		if err := l.Append(trace.Event{Time: time.Now(), Session: l.session, Kind: kind, Data: raw}); err != nil {
-			m.n.log.Error("trace", "kind", kind, "error", err)
+			m.n.logger("trace").Error("trace", "kind", kind, "error", err)
 		}
 	}
 }
@@ -119,10 +119,10 @@ func (n *Node) noteActuator(kind string, data map[string]any) {
 
 // goalRefused tells on ~/trace and in the log why a goal was refused: the response has no room for it.
 func (n *Node) goalRefused(id, reason string) {
-	n.log.Warn("goal refused", "goal", id, "reason", reason)
+	n.logger("goals").Warn("goal refused", "goal", id, "reason", reason)
 	data, err := json.Marshal(map[string]string{"reason": reason})
 	if err != nil {
-		n.log.Error("goal refused", "error", err)
+		n.logger("goals").Error("goal refused", "error", err)
 		return
 	}
 	n.publishTrace(0, trace.Event{Time: time.Now(), Session: id, Kind: "goal.refused", Data: data})

@@ -96,7 +96,7 @@ func (n *Node) configure() (w *work, err error) {
 		Facts: w.robot.Facts(), Defaults: n.params.limits.limitsNow(), Maxima: n.params.maxima.limitsNow(),
 		Prices:           budget.Prices{Input: n.params.priceInput.Get(), Output: n.params.priceOutput.Get()},
 		AcceptanceRounds: rounds(n.params.rounds.Get()), StopReserve: secondsOf(n.params.stopReserve.Get()),
-		MaxOutputTokens: uint64(n.params.modelMaxOutput.Get()), Images: n.params.modelImages.Get(), Secrets: secrets, Logger: n.log,
+		MaxOutputTokens: uint64(n.params.modelMaxOutput.Get()), Images: n.params.modelImages.Get(), Secrets: secrets, Logger: n.logger("harness"),
 	})
 	return w, err
 }

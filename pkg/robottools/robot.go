@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"math"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/rosout"
 	"agent_node/pkg/ros/share"
 )
 
@@ -71,12 +73,21 @@ type Robot struct {
 	estop      map[string]bool
 }
 
+// part is the node with a logger of its own.
+type part struct {
+	ros.Node
+	log *slog.Logger
+}
+
+// Logger implements ros.Node.
+func (p part) Logger() *slog.Logger { return p.log }
+
 // New resolves a profile's types against the node and binds its tools. Unknown types and
 // fields are errors with file and line. Servers need not be there yet.
 func New(cfg Config) (*Robot, error) {
 	shared := share.Of(cfg.Node) // many parts want the same topics
 	r := &Robot{
-		node: shared, shared: shared, profile: cfg.Profile.Placed(cfg.Namespace, cfg.FramePrefix), wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
+		node: part{shared, cfg.Node.Logger().With(rosout.LoggerKey, "robot")}, shared: shared, profile: cfg.Profile.Placed(cfg.Namespace, cfg.FramePrefix), wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
 		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
 		estop: map[string]bool{}, now: time.Now,
 	}
@@ -88,7 +99,7 @@ func New(cfg Config) (*Robot, error) {
 		r.wait = 10 * time.Second
 	}
 	r.background, r.cancel = context.WithCancel(context.Background())
-	r.guard = guard.New(guard.GuardConfig{Clock: cfg.Clock, Logger: cfg.Node.Logger(), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime, Leave: cfg.ActuatorsOnly})
+	r.guard = guard.New(guard.GuardConfig{Clock: cfg.Clock, Logger: cfg.Node.Logger().With(rosout.LoggerKey, "guard"), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime, Leave: cfg.ActuatorsOnly})
 	if err := r.bind(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
