@@ -12,7 +12,6 @@ import (
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/model"
 	"agent_node/pkg/node/survey"
-	"agent_node/pkg/ros"
 )
 
 // watchedModel remembers how a model's last answers went, for diagnostics.
@@ -127,6 +126,9 @@ type bindingWatch struct {
 	next  time.Time
 	rows  []status
 	heard map[string]heardAt
+	first time.Time
+	// levels as they were told last.
+	levels map[string]uint8
 }
 
 // heardAt is how much of a topic had been heard when.
@@ -138,6 +140,9 @@ type heardAt struct {
 // bindingEvery is how often the graph is asked: it is the same for long, and a large one takes its time.
 const bindingEvery = 3 * time.Second
 
+// bindingGrace is how long a graph is given to be discovered before what it lacks is logged.
+const bindingGrace = 10 * time.Second
+
 // bindings are the statuses of the world's, the actuators' and the tools' bindings.
 func (n *Node) bindings(w *work) ([]status, error) {
 	b := &w.bindings
@@ -148,8 +153,9 @@ func (n *Node) bindings(w *work) ([]status, error) {
 	b.next = now.Add(bindingEvery)
 	if b.needs == nil {
 		b.needs, b.heard = survey.Needs(w.robot.Profile()), map[string]heardAt{}
+		b.levels, b.first = map[string]uint8{}, now
 	}
-	report, err := survey.Glance(n.ros, b.needs, survey.Senses{Heard: w.robot.Heard, Transform: w.robot.TransformAge, Seldom: w.robot.Seldom}, ros.DefaultQoS())
+	report, err := survey.Glance(n.ros, b.needs, survey.Senses{Heard: w.robot.Heard, Transform: w.robot.TransformAge, Seldom: w.robot.Seldom}, n.tuned.offers)
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +174,28 @@ func (n *Node) bindings(w *work) ([]status, error) {
 		}
 		b.note(part, detail, row, rates)
 	}
+	n.tellBindings(b)
 	return b.rows, nil
 }
+
+// tellBindings logs what has become worse or well since the last look: a log is read where diagnostics are not.
+func (n *Node) tellBindings(b *bindingWatch) {
+	for _, s := range b.rows {
+		before, known := b.levels[s.name]
+		if !known && s.level != levelOK && time.Since(b.first) < bindingGrace {
+			continue // what has not been discovered yet is no news
+		}
+		switch {
+		case s.level != levelOK && (!known || severity(before) < severity(s.level)):
+			n.logger("diagnostics").Warn("binding", "of", s.name, "level", levelNames[s.level], "because", s.message)
+		case s.level == levelOK && known && before != levelOK:
+			n.logger("diagnostics").Info("binding is well again", "of", s.name)
+		}
+		b.levels[s.name] = s.level
+	}
+}
+
+var levelNames = map[uint8]string{levelOK: "OK", levelWarn: "WARN", levelError: "ERROR", levelStale: "STALE"}
 
 // rates of topics since the last look, Hz, by name.
 func (b *bindingWatch) rates(report survey.Report, heard func(topic, typeName string) (uint64, time.Time), now time.Time) map[string]float64 {

@@ -1,12 +1,18 @@
 package node_test
 
 import (
+	"log/slog"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"agent_node/pkg/node"
 	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/ros/mem"
 )
 
 // diagnosed are the statuses of the newest /diagnostics by name, without the node's.
@@ -76,7 +82,16 @@ func TestDiagnosticsTellOfEveryBinding(t *testing.T) {
 			{"tool drive", "validators", "motion, twist, in_flight"}, {"tool navigate_to", "present", "true"},
 			{"binding of actuator base", "feedback rate_hz", "50.0"}, {"tool navigate_to", "planner action", "/compute_path_to_pose"},
 		} {
-			if got := d.value(x.name, x.key); got != x.want {
+			got := d.value(x.name, x.key)
+			if strings.HasSuffix(x.key, "rate_hz") {
+				is, err := strconv.ParseFloat(got, 64)
+				want := must(strconv.ParseFloat(x.want, 64))(t)
+				if err != nil || math.Abs(is-want) > 0.15*want {
+					t.Errorf("%s %s: %q, want about %s", x.name, x.key, got, x.want)
+				}
+				continue
+			}
+			if got != x.want {
 				t.Errorf("%s %s: %q, want %q", x.name, x.key, got, x.want)
 			}
 		}
@@ -116,3 +131,45 @@ func must2(t *testing.T, err error) {
 	}
 }
 
+// A quality of service may be overridden by a parameter, as in every ROS node; what then does not fit is told by name and policy.
+func TestQualitiesOfServiceAreOverriddenByParameters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "qos_overrides./cmd_vel.publisher.reliability:=best_effort", "qos_overrides./diagnostics.publisher.durability:=transient_local", "qos_overrides./diagnostics.publisher.depth:=1")
+		time.Sleep(5 * time.Second)
+		for topic, want := range map[string]string{"/cmd_vel": "best_effort volatile", "/diagnostics": "reliable transient_local"} {
+			list := must(h.peer.Graph().Publishers(topic))(t)
+			if len(list) != 1 || list[0].QoS.String() != want {
+				t.Errorf("%s: %+v, want %s", topic, list, want)
+			}
+		}
+		d := h.listenTo(t)()
+		d.check(t, "tool drive", bad, "/sim_robot wants reliability reliable, which the node does not offer")
+		resp := h.call("get_parameters", "rcl_interfaces/srv/GetParameters", func(m *ros.Message) {
+			m.With("names", []string{"qos_overrides./cmd_vel.publisher.reliability"})
+		})
+		if v := resp.Msgs("values"); len(v) != 1 || v[0].Str("string_value") != "best_effort" {
+			t.Errorf("%v", v)
+		}
+	})
+}
+
+func TestQualitiesOfServiceThatMeanNothingAreRefused(t *testing.T) {
+	for param, says := range map[string]string{
+		"qos_overrides./odom.subscription.reliability:=sometimes": "must be reliable or best_effort",
+		"qos_overrides./odom.subscription.durability:=1":          "must be volatile or transient_local",
+		"qos_overrides./odom.subscription.depth:=0":               "must be an integer from 1",
+		"qos_overrides./odom.subscription.history:=keep_all":      "keep_last is the only history",
+		"qos_overrides./odom.subscription.colour:=red":            "there is no policy",
+		"qos_overrides./odom.listener.depth:=1":                   "neither publisher nor subscription",
+		"qos_overrides.odom.publisher.depth:=1":                   "wanted qos_overrides./TOPIC",
+		"qos_overrides./odom.publisher.deadline:=-1":              "nanoseconds",
+	} {
+		a := must(args.Parse([]string{"--ros-args", "-p", param}))(t)
+		bus := mem.NewBus()
+		host := must(bus.NewNode("agent_node", mem.Options{Args: a, Logger: slog.New(slog.DiscardHandler)}))(t)
+		if _, err := node.New(host, node.Options{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", param, err)
+		}
+		check(t, bus.Close())
+	}
+}

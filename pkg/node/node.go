@@ -35,6 +35,7 @@ type Host interface {
 // Node is the agent on ROS.
 type Node struct {
 	ros     Host
+	tuned   *overridden // the same
 	options Options
 	log     *slog.Logger
 	types   *types
@@ -73,7 +74,11 @@ type Options struct {
 
 // New makes the node unconfigured, with its parameters, services and topics. Start makes it work.
 func New(host Host, o Options) (*Node, error) {
-	n := &Node{ros: host, options: o, log: host.Logger(), ending: make(chan struct{})}
+	tuned, err := withOverrides(host)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{ros: tuned, tuned: tuned, options: o, log: host.Logger(), ending: make(chan struct{})}
 	n.board.state = harness.StateIdle
 	n.outbox = newOutbox(n.log)
 	n.approvals = newApprovals(n)
@@ -150,6 +155,9 @@ func (n *Node) openParameters() error {
 	}
 	n.own(server)
 	if n.params, err = declareParameters(server); err != nil {
+		return fmt.Errorf("node: parameters: %w", err)
+	}
+	if err := n.tuned.declare(server); err != nil {
 		return fmt.Errorf("node: parameters: %w", err)
 	}
 	for _, name := range server.UnusedOverrides() {

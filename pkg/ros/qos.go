@@ -26,6 +26,10 @@ type QoS struct {
 	Reliability Reliability
 	Durability  Durability
 	Lifespan    time.Duration // 0 means for ever
+	// Deadline is how long after a message the next one is due at the latest; 0 means none.
+	Deadline time.Duration
+	// ManualLiveliness: a publisher says by itself that it is alive. Of endpoints in the graph only; it cannot be asked for.
+	ManualLiveliness bool
 }
 
 // DefaultQoS is reliable, volatile, depth 10.
@@ -53,5 +57,31 @@ func (d Durability) String() string {
 	return "volatile"
 }
 
-// String names the two policies by which publishers and subscriptions fail to match.
-func (q QoS) String() string { return q.Reliability.String() + " " + q.Durability.String() }
+// String names the policies by which publishers and subscriptions fail to match: the two that matter most always, the others where
+// they ask for something.
+func (q QoS) String() string {
+	s := q.Reliability.String() + " " + q.Durability.String()
+	if q.Deadline > 0 {
+		s += " deadline " + q.Deadline.String()
+	}
+	if q.ManualLiveliness {
+		s += " liveliness manual_by_topic"
+	}
+	return s
+}
+
+// Incompatible names the first policy by which a publisher's offer fails a subscription's request, as ROS names it with the value
+// requested; empty where they match.
+func Incompatible(offer, request QoS) string {
+	switch {
+	case request.Reliability == Reliable && offer.Reliability == BestEffort:
+		return "reliability reliable"
+	case request.Durability == TransientLocal && offer.Durability == Volatile:
+		return "durability transient_local"
+	case request.Deadline > 0 && (offer.Deadline == 0 || offer.Deadline > request.Deadline):
+		return "deadline " + request.Deadline.String()
+	case request.ManualLiveliness && !offer.ManualLiveliness:
+		return "liveliness manual_by_topic"
+	}
+	return ""
+}

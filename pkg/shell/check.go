@@ -129,7 +129,7 @@ func faultsOf(err error) []fault {
 
 // look at the graph.
 func (r *checked) look(ctx context.Context, host ros.Node, p *robottools.Profile, c Check) error {
-	report, err := survey.Look(ctx, host, survey.Needs(p.Placed(c.Namespace, c.FramePrefix)), survey.Options{Patience: c.Patience, Publish: ros.DefaultQoS()})
+	report, err := survey.Look(ctx, host, survey.Needs(p.Placed(c.Namespace, c.FramePrefix)), survey.Options{Patience: c.Patience})
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func InitProfile(ctx context.Context, host ros.Node, i Init, out, say io.Writer)
 			return err
 		}
 	}
-	report, err := survey.Look(ctx, host, survey.Needs(p), survey.Options{Patience: i.Patience, Publish: ros.DefaultQoS()})
+	report, err := survey.Look(ctx, host, survey.Needs(p), survey.Options{Patience: i.Patience})
 	if err != nil {
 		return err
 	}

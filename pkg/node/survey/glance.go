@@ -18,7 +18,7 @@ type Senses struct {
 }
 
 // Glance asks the graph once for every need, and by senses what has come. Nothing is subscribed to and nobody is waited for.
-func Glance(node ros.Node, needs []Need, senses Senses, publish ros.QoS) (Report, error) {
+func Glance(node ros.Node, needs []Need, senses Senses, publish func(topic string) ros.QoS) (Report, error) {
 	l := &looker{node: node, needs: needs, options: Options{Publish: publish}, self: fullName(node), feel: &senses, simulated: true}
 	if err := l.read(); err != nil {
 		return Report{}, err

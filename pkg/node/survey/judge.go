@@ -180,10 +180,14 @@ func (l *looker) judgePublish(r *Row) {
 		return
 	}
 	r.QoS = qosOf(heard)
+	offer := ros.DefaultQoS()
+	if l.options.Publish != nil {
+		offer = l.options.Publish(name)
+	}
 	for _, i := range heard {
-		if policy := Incompatible(l.options.Publish, i.QoS); policy != "" && i.TypeName == r.Type {
+		if policy := ros.Incompatible(offer, i.QoS); policy != "" && i.TypeName == r.Type {
 			r.add(Error, fmt.Sprintf("%s wants %s, which the node does not offer", i.Node, policy),
-				"set the parameter qos_overrides."+name+".publisher.{reliability, durability}")
+				"set the node's parameter qos_overrides."+name+".publisher."+policyName(policy))
 		}
 	}
 	if foreign := nodesOf(l.others(name)); r.Skill && len(foreign) > 0 {
@@ -191,15 +195,10 @@ func (l *looker) judgePublish(r *Row) {
 	}
 }
 
-// Incompatible names the first policy by which a publisher's offer fails a subscription's request; empty where they match.
-func Incompatible(offer, request ros.QoS) string {
-	switch {
-	case request.Reliability == ros.Reliable && offer.Reliability == ros.BestEffort:
-		return "reliability reliable"
-	case request.Durability == ros.TransientLocal && offer.Durability == ros.Volatile:
-		return "durability transient_local"
-	}
-	return ""
+// policyName is a policy without its value.
+func policyName(policy string) string {
+	name, _, _ := strings.Cut(policy, " ")
+	return name
 }
 
 func (l *looker) judgeService(r *Row, name, wanted string) {

@@ -106,8 +106,8 @@ func (r Report) Found() (found, all int) {
 type Options struct {
 	// Patience is how long what is missing, and the next messages, are waited for (3 s).
 	Patience time.Duration
-	// Publish is the quality of service that commands are published with.
-	Publish ros.QoS
+	// Publish is the quality of service that a topic's commands are published with; nil: the default.
+	Publish func(topic string) ros.QoS
 }
 
 // settle is how often the graph is asked again, and window how long rates are measured at least.
@@ -163,7 +163,7 @@ type looker struct {
 
 	ears  map[string]*ear // by topic
 	links *links
-	feel  *Senses // of a glance
+	feel  *Senses            // of a glance
 	asked map[string]*answer // by parameter
 }
 

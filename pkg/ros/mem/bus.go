@@ -121,10 +121,7 @@ func (t *topic) match() {
 // compatible reports whether what a publisher offers is what a subscription requests:
 // it may offer more, never less.
 func compatible(offered, requested ros.QoS) bool {
-	if requested.Reliability == ros.Reliable && offered.Reliability != ros.Reliable {
-		return false
-	}
-	return requested.Durability != ros.TransientLocal || offered.Durability == ros.TransientLocal
+	return ros.Incompatible(offered, requested) == ""
 }
 
 // defaultDepth is what a depth of 0 means.

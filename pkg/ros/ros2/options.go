@@ -53,6 +53,9 @@ func qosToRcl(q ros.QoS) rclgo.QosProfile {
 	p := rclgo.NewDefaultQosProfile()
 	p.Depth = depthOf(q)
 	p.Lifespan = q.Lifespan
+	if q.Deadline > 0 {
+		p.Deadline = q.Deadline
+	}
 	if q.Reliability == ros.BestEffort {
 		p.Reliability = rclgo.ReliabilityBestEffort
 	}
@@ -73,5 +76,9 @@ func qosFromRcl(p *rclgo.QosProfile) ros.QoS {
 	if p.Lifespan != rclgo.DurationInfinite {
 		q.Lifespan = p.Lifespan
 	}
+	if p.Deadline != rclgo.DurationInfinite {
+		q.Deadline = p.Deadline
+	}
+	q.ManualLiveliness = p.Liveliness == rclgo.LivelinessManualByTopic
 	return q
 }
