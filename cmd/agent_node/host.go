@@ -24,10 +24,16 @@ func (e *env) open(name string, a *args.Args, log *slog.Logger) (node.Host, func
 
 // types are ROS 1's interface definitions where the command line is for ROS 1, else nil: the embedded ones.
 func (e *env) types() ros.TypeSource {
-	if e.ros1 == nil {
-		return nil
+	if e.ros1 != nil {
+		return ros1.TypesFromEnvironment()
 	}
-	return ros1.TypesFromEnvironment()
+	// Those of ROS 2 are whole only where agent_msgs is among them.
+	if types := installedTypes(); types != nil {
+		if _, err := types.Action("agent_msgs/action/ExecuteTask"); err == nil {
+			return types
+		}
+	}
+	return nil
 }
 
 // untilEnded is ctx until the graph asks the node to end, as rosnode kill does; not every transport knows such a thing.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"agent_node/pkg/node"
+	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/args"
 	"agent_node/pkg/ros/ros2"
 )
@@ -18,3 +19,6 @@ func openHost(name string, a *args.Args, log *slog.Logger) (node.Host, func() er
 	}
 	return n, n.Close, nil
 }
+
+// installedTypes are those of the prefixes in AMENT_PREFIX_PATH.
+func installedTypes() ros.TypeSource { return ros2.NewTypes() }

@@ -13,8 +13,28 @@ import (
 )
 
 type profileCmd struct {
-	Init  profileInitCmd  `cmd:"" help:"Draft a commented profile from the robot that is there."`
-	Check profileCheckCmd `cmd:"" help:"Is a profile sound, and does it fit the robot that is there? Faults come with file and line, then a table of what each part relies on."`
+	Init   profileInitCmd   `cmd:"" help:"Draft a commented profile from the robot that is there."`
+	Policy profilePolicyCmd `cmd:"" help:"List the topics, services and actions that the node uses with a profile, as a basis for an SROS 2 policy."`
+	Check  profileCheckCmd  `cmd:"" help:"Is a profile sound, and does it fit the robot that is there? Faults come with file and line, then a table of what each part relies on."`
+}
+
+type profilePolicyCmd struct {
+	File    string `arg:"" optional:"" type:"existingfile" help:"Profile file. Default: the built-in robot's."`
+	Enclave string `default:"/" help:"The enclave that the node is started in."`
+	JSON    bool   `name:"json" help:"As JSON, with the types."`
+}
+
+// Run lists what the node would open.
+func (c *profilePolicyCmd) Run(e *env) error {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return err
+	}
+	all, err := shell.AccessesOf(e.ctx, c.File, a, e.types())
+	if err != nil {
+		return err
+	}
+	return shell.PrintPolicy(all, c.Enclave, c.JSON, e.out)
 }
 
 type profileInitCmd struct {
