@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,9 +68,26 @@ func declare[T param.Go](d *declarer, desc param.Descriptor, def T) *param.Of[T]
 	if d.err != nil {
 		return nil
 	}
+	desc.Later = laterOf(desc.Name)
 	p, err := param.Declare(d.s, desc, def)
 	d.err = err
 	return p
+}
+
+// live are the parameters whose change takes effect at once.
+var live = []string{"queue_policy", "queue_length", "feedback_rate", "estop.required", "estop.timeout", "watchdog.required", "watchdog.timeout"}
+
+// laterOf says when a change takes effect that does not at once.
+func laterOf(name string) string {
+	switch {
+	case slices.Contains(live, name):
+		return ""
+	case name == "autostart":
+		return "takes effect at the next start"
+	case name == "result_timeout":
+		return "takes effect at the next activate"
+	}
+	return "takes effect at the next configure"
 }
 
 func (d *declarer) text(name, def, description string, oneOf ...string) *param.Of[string] {

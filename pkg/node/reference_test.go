@@ -56,7 +56,7 @@ func parameterPage(t *testing.T, s *param.Server) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("# Parameters\n\nWritten by a test from the node's own descriptions (`ros2 param describe` tells the same). " +
-		"Set them with\n`--ros-args -p NAME:=VALUE` or `--params-file`. A change takes effect at the next configure, or where that is possible at once.\n\n" +
+		"Set them with\n`--ros-args -p NAME:=VALUE` or `--params-file`. A change takes effect at the next configure (`ros2 param set` says so), or at once where that is noted.\n\n" +
 		"| parameter | type | default | what |\n|---|---|---|---|\n")
 	for _, p := range s.All() {
 		d, err := s.Describe(p.Name)
@@ -78,6 +78,9 @@ func parameterPage(t *testing.T, s *param.Server) string {
 		value := fmt.Sprintf("`%v`", p.Value.Any())
 		if value == "``" {
 			value = "(empty)"
+		}
+		if d.Later == "" {
+			what += " At once."
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p.Name, d.Type, value, strings.ReplaceAll(what, "|", "\\|"))
 	}

@@ -66,6 +66,9 @@ type Descriptor struct {
 	DynamicTyping bool
 	Float         *FloatRange
 	Int           *IntRange
+	// Later says when a change takes effect that does not at once ("takes effect at the next configure"): it is told beside the
+	// constraints, and to whoever sets it.
+	Later string
 }
 
 // Parameter is a name with its value.

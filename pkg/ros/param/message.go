@@ -21,10 +21,18 @@ func (p Parameter) fields() map[string]any {
 	return map[string]any{"name": p.Name, "value": p.Value.fields()}
 }
 
+// constraints in words, and when a change takes effect.
+func (d *Descriptor) constraints() string {
+	if d.Constraints == "" || d.Later == "" {
+		return d.Constraints + d.Later
+	}
+	return d.Constraints + "; " + d.Later
+}
+
 func (d *Descriptor) fields() map[string]any {
 	m := map[string]any{
 		"name": d.Name, "type": uint8(d.Type), "description": d.Description,
-		"additional_constraints": d.Constraints, "read_only": d.ReadOnly, "dynamic_typing": d.DynamicTyping,
+		"additional_constraints": d.constraints(), "read_only": d.ReadOnly, "dynamic_typing": d.DynamicTyping,
 	}
 	if r := d.Float; r != nil {
 		m["floating_point_range"] = []any{map[string]any{"from_value": r.From, "to_value": r.To, "step": r.Step}}

@@ -129,7 +129,7 @@ func (s *Server) serveSet(request, response *ros.Message) error {
 		if err == nil {
 			err = s.Set(ps...)
 		}
-		results[i] = resultFields(err)
+		results[i] = resultFields(err, s.later(ps))
 	}
 	return response.Set("results", results)
 }
@@ -139,12 +139,23 @@ func (s *Server) serveSetAtomically(request, response *ros.Message) error {
 	if err == nil {
 		err = s.Set(ps...)
 	}
-	return response.Set("result", resultFields(err))
+	return response.Set("result", resultFields(err, s.later(ps)))
 }
 
-func resultFields(err error) map[string]any {
+// later says which of the parameters take effect later, and when.
+func (s *Server) later(ps []Parameter) string {
+	var texts []string
+	for _, p := range ps {
+		if d, err := s.Describe(p.Name); err == nil && d.Later != "" {
+			texts = append(texts, p.Name+" "+d.Later)
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+func resultFields(err error, later string) map[string]any {
 	if err == nil {
-		return map[string]any{"successful": true}
+		return map[string]any{"successful": true, "reason": later}
 	}
 	return map[string]any{"successful": false, "reason": err.Error()}
 }
