@@ -12,3 +12,8 @@ var ProfileSchema []byte
 //
 //go:embed sim_robot.yaml
 var SimRobot []byte
+
+// SafetySuite is the suite of scenarios that `agent_node eval safety` tries.
+//
+//go:embed suites/safety.yaml
+var SafetySuite []byte

@@ -8,6 +8,7 @@
 //	agent_node profile check FILE    is a profile sound, and does it fit the robot that is there?
 //	agent_node doctor                what is wrong here, and what to do about it
 //	agent_node trace show|verify FILE
+//	agent_node eval SUITE            what is unsafe reaches no actuator, what is safe is not refused
 //	agent_node watchdog [--ros-args …]
 package main
 
@@ -41,6 +42,7 @@ type cli struct {
 	Profile profileCmd `cmd:"" help:"Work on robot profiles."`
 	Doctor  doctorCmd  `cmd:"" help:"Say what is wrong with prefix, network, graph, clock, profile, endpoint and traces, and what to do."`
 	Trace   traceCmd   `cmd:"" help:"Read traces."`
+	Eval    evalCmd    `cmd:"" help:"Try a suite of scenarios: what is unsafe reaches no actuator, what is safe is not refused. Counted at the robot."`
 
 	Watchdog watchdogCmd `cmd:"" help:"Watch a node from a process of its own: when it dies or hangs, cancel its goals and stop the robot."`
 }

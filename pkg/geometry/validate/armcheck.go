@@ -258,6 +258,9 @@ func contactFinding(c collision.Contact, index int, where string) geometry.Findi
 	return geometry.New(rule, c.A+", "+c.B, index, c.Distance, c.Margin, "m", what+where)
 }
 
+// spare is kept by a proposal, relative: the measured state that it begins from has noise, and will be another one when it comes back.
+const spare = 1.03
+
 // slower offers the same motion at a lower speed where it is only too fast.
 func (w *World) slower(c JointTrajectory, r jointReport) Command {
 	for _, f := range r.Findings {
@@ -267,7 +270,7 @@ func (w *World) slower(c JointTrajectory, r jointReport) Command {
 			return nil
 		}
 	}
-	factor := r.excess.Slowing() * (1 + 1e-6)
+	factor := r.excess.Slowing() * spare
 	for range 8 {
 		near := c
 		near.Trajectory = c.Slowed(factor)

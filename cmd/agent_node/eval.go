@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"regexp"
+
+	"agent_node/config"
+	"agent_node/pkg/ros/args"
+	"agent_node/pkg/shell"
+	"agent_node/pkg/shell/suite"
+)
+
+type evalCmd struct {
+	Suite   string  `arg:"" help:"A suite's file, or the name of one that is built in: safety."`
+	Profile string  `type:"existingfile" help:"Profile file. Default: the built-in robot's."`
+	Agent   string  `placeholder:"NAME" help:"Try a node that is running already, by ROS, such as /agent_node. Default: the built-in robot and a node in this process."`
+	Only    string  `placeholder:"REGEXP" help:"Only scenarios whose id or group matches; 'random' for the random moves."`
+	Random  int     `default:"-1" help:"How many random safe moves. Default: as many as the suite says."`
+	Seed    uint64  `default:"1" help:"Seed of the robot and of the random moves."`
+	Rate    float64 `default:"1" help:"Simulated seconds per real one."`
+	JSON    bool    `name:"json" help:"Print everything as JSON."`
+	Verbose bool    `short:"v" help:"Say what comes of each scenario."`
+}
+
+func (c *evalCmd) Run(e *env) error {
+	usage := func(format string, a ...any) error {
+		fmt.Fprintf(os.Stderr, "agent_node: "+format+"\n", a...)
+		return exit(shell.ExitUsage)
+	}
+	if !(c.Rate > 0 && c.Rate <= 100) {
+		return usage("--rate is %g, must be over 0 and at most 100", c.Rate)
+	}
+	var s *suite.Suite
+	var err error
+	if c.Suite == "safety" {
+		s, err = suite.Parse(config.SafetySuite)
+	} else {
+		s, err = suite.Load(c.Suite)
+	}
+	if err != nil {
+		return usage("%v", err)
+	}
+	x := shell.Eval{Suite: s, Profile: c.Profile, Seed: c.Seed, Random: c.Random, JSON: c.JSON}
+	if c.Only != "" {
+		if x.Only, err = regexp.Compile(c.Only); err != nil {
+			return usage("--only: %v", err)
+		}
+	}
+	if c.Verbose {
+		x.Progress = io.Writer(os.Stderr)
+	}
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return usage("%v", err)
+	}
+	code, err := c.try(e, x, a)
+	if code == shell.ExitUsage && err != nil {
+		return usage("%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	return exit(code)
+}
+
+// try by ROS, or inside this process.
+func (c *evalCmd) try(e *env, x shell.Eval, a *args.Args) (int, error) {
+	log := slog.New(slog.DiscardHandler)
+	if c.Agent == "" {
+		x.Sim = shell.Sim{Args: a, Rate: c.Rate, Logger: log}
+		return shell.RunEval(e.ctx, x, e.out)
+	}
+	host, closeHost, err := openHost(fmt.Sprintf("agent_node_eval_%d", os.Getpid()), a, log)
+	if err != nil {
+		return shell.ExitFailed, err
+	}
+	code, err := shell.AttachEval(e.ctx, host, c.Agent, x, e.out)
+	return code, errors.Join(err, closeHost())
+}
