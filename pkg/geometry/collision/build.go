@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/spatial/r3"
@@ -82,6 +83,7 @@ func (b *sceneBuilder) add(name string, world bool, frame int, shape Shape, pose
 	p := part{name: name, world: world, frame: frame, local: newSolid(shape, pose)}
 	p.bound = p.local.bound()
 	p.reach = b.reach(&p)
+	p.ball = b.ball(&p)
 	b.scene.parts = append(b.scene.parts, p)
 }
 
@@ -107,6 +109,33 @@ func (b *sceneBuilder) reach(p *part) []float64 {
 		far += norm(f.Origin.Translation)
 	}
 	return out
+}
+
+// ball holds a part whatever the joints do: about the origin of the first joint that moves it. A part that slides may leave any ball when a joint is beyond its limits, and has none.
+func (b *sceneBuilder) ball(p *part) ball {
+	frames := b.scene.frames
+	far := norm(p.local.c) + p.bound
+	for k := p.frame; k > 0; k = frames[k].Parent {
+		f := &frames[k]
+		if f.Slides {
+			break
+		}
+		if f.Parent == 0 {
+			return ball{b.scene.base.Apply(f.Origin.Translation), far}
+		}
+		far += norm(f.Origin.Translation)
+	}
+	return ball{radius: math.Inf(1)}
+}
+
+// reaches reports whether a part can ever come near a body of the world.
+func (p *part) reaches(body *part, margin float64) bool {
+	o := &body.local
+	apart := norm(r3.Sub(o.c, p.ball.center)) - body.bound
+	if o.kind == Box || o.kind == HalfSpace {
+		apart = pointDistance(p.ball.center, o)
+	}
+	return !(apart > p.ball.radius*(1+1e-9)+margin+2*Resolution)
 }
 
 func abs(v float64) float64 { return max(v, -v) }
@@ -219,6 +248,10 @@ func (b *sceneBuilder) pair() {
 				p.margin = s.selfMargin
 			} else if x.world {
 				p.a, p.b = k, i
+			}
+			if !p.self && !s.parts[p.a].reaches(&s.parts[p.b], p.margin) {
+				s.distant = append(s.distant, p) // the broad phase: no configuration brings them together
+				continue
 			}
 			s.pairs = append(s.pairs, p)
 		}

@@ -8,8 +8,8 @@ import (
 	"agent_node/pkg/geometry/spatial"
 )
 
-// Distance between two shapes, in m; negative where they overlap. Apart, it is exact to rounding and never more than the distance itself by more than
-// 1e-9 of it. Overlapping, it is minus the shortest way that separates them, never less than that, and more by at most 1e-7 m for round parts.
+// Distance between two shapes, in m; negative where they overlap. Apart, it is exact to rounding for pairs with a formula, else too small by at most
+// 1e-7 of the distance of the cores (of round shapes, without their radius), and never too large. Overlapping, it is minus the shortest way that separates them, never less than that, and more by at most 1e-7 m for round parts.
 // A half space has no distance to another one: that is minus infinity.
 func Distance(a Shape, at spatial.Transform, b Shape, bt spatial.Transform) float64 {
 	sa, sb := newSolid(a, at), newSolid(b, bt)

@@ -8,7 +8,7 @@ import (
 
 // Accuracy of distances: relative to the distance, exact and quick; and absolute in m, below which cores count as touching.
 const (
-	exactly  = 1e-9
+	exactly  = 1e-7
 	roughly  = 0.05
 	touching = 1e-10
 )

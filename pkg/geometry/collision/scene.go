@@ -55,6 +55,7 @@ type Scene struct {
 	base       spatial.Transform // of the root's frame in the base's
 	parts      []part
 	pairs      []pair
+	distant    []pair // that never meet
 	margin     float64
 	selfMargin float64
 	grace      float64
@@ -75,6 +76,13 @@ type part struct {
 	bound float64
 	// reach[k] bounds the distance of any of its points from the axis of frame k, or is 1 where frame k slides; 0 where k does not carry it.
 	reach []float64
+	ball  ball
+}
+
+// ball in the base's frame.
+type ball struct {
+	center r3.Vec
+	radius float64
 }
 
 // pair of parts that are checked; a is the one that names the contact first.
@@ -237,13 +245,15 @@ func (s *Scene) Nearest(q []float64) (c Contact, ok bool, err error) {
 	r := s.room()
 	defer s.leave(r)
 	s.place(r, q)
-	for i := range s.pairs {
-		p := &s.pairs[i]
-		if ok && s.near(r, p)-p.margin > c.Distance-c.Margin {
-			continue
-		}
-		if d := s.contact(r, p); !ok || d.Distance-d.Margin < c.Distance-c.Margin {
-			c, ok = d, true
+	for _, list := range [...][]pair{s.pairs, s.distant} {
+		for i := range list {
+			p := &list[i]
+			if ok && s.near(r, p)-p.margin > c.Distance-c.Margin {
+				continue
+			}
+			if d := s.contact(r, p); !ok || d.Distance-d.Margin < c.Distance-c.Margin {
+				c, ok = d, true
+			}
 		}
 	}
 	return c, ok, nil

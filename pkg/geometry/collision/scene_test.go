@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -434,4 +435,35 @@ func BenchmarkScene(b *testing.B) {
 			_, _ = r.Scene(w)
 		}
 	})
+}
+
+// TestDistantBodiesAreLeftOut: what no configuration reaches is not looked at, and everything that touches anywhere is.
+func TestDistantBodiesAreLeftOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for name, robot := range robots() {
+		w := World{Margin: 0.02}
+		for range 60 {
+			s, at := randomSolid(r, kinds[r.IntN(len(kinds))], 2.5)
+			w.Bodies = append(w.Bodies, Body{Name: "body", Shape: s, Pose: at})
+		}
+		whole := must(robot.Scene(w))
+		all := *whole
+		all.pairs = slices.Concat(whole.pairs, whole.distant)
+		all.rooms = make(chan *room, 1)
+		left := len(whole.distant)
+		if name == "sim" && left == 0 {
+			t.Errorf("%s: nothing is left out of %d pairs", name, len(all.pairs))
+		}
+		for range 60 {
+			q := anywhere(r, whole)
+			if a, b := must(whole.Check(q)), must(all.Check(q)); len(a) != len(b) {
+				t.Fatalf("%s: %v, with everything %v", name, a, b)
+			}
+			a, ok, err := whole.Nearest(q)
+			b, _, _ := all.Nearest(q)
+			if err != nil || ok && math.Abs(a.Distance-a.Margin-b.Distance+b.Margin) > 1e-9 {
+				t.Fatalf("%s: nearest %v, of all %v", name, a, b)
+			}
+		}
+	}
 }
