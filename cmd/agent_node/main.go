@@ -7,7 +7,7 @@
 //	agent_node tools                 the tools of a profile
 //	agent_node profile check FILE    is a profile sound, and does it fit the robot that is there?
 //	agent_node doctor                what is wrong here, and what to do about it
-//	agent_node trace show|verify FILE
+//	agent_node trace show|verify|replay|resume|export FILE
 //	agent_node eval SUITE            what is unsafe reaches no actuator, what is safe is not refused
 //	agent_node watchdog [--ros-args …]
 package main
@@ -22,7 +22,6 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -41,7 +40,7 @@ type cli struct {
 	Tools   toolsCmd   `cmd:"" help:"List the tools of a profile."`
 	Profile profileCmd `cmd:"" help:"Work on robot profiles."`
 	Doctor  doctorCmd  `cmd:"" help:"Say what is wrong with prefix, network, graph, clock, profile, endpoint and traces, and what to do."`
-	Trace   traceCmd   `cmd:"" help:"Read traces."`
+	Trace   traceCmd   `cmd:"" help:"Read, check, replay, export and resume sessions' traces."`
 	Eval    evalCmd    `cmd:"" help:"Try a suite of scenarios: what is unsafe reaches no actuator, what is safe is not refused. Counted at the robot."`
 
 	Watchdog watchdogCmd `cmd:"" help:"Watch a node from a process of its own: when it dies or hangs, cancel its goals and stop the robot."`
@@ -185,21 +184,3 @@ type toolsCmd struct {
 }
 
 func (c *toolsCmd) Run(e *env) error { return shell.Tools(c.Profile, e.types(), c.JSON, e.out) }
-
-type traceCmd struct {
-	Show struct {
-		File string `arg:"" type:"existingfile" help:"Trace file (JSON lines)."`
-		JSON bool   `name:"json" help:"One JSON object per event."`
-	} `cmd:"" help:"Print a trace for people."`
-	Verify struct {
-		File string `arg:"" type:"existingfile" help:"Trace file (JSON lines)."`
-		JSON bool   `name:"json" help:"As JSON."`
-	} `cmd:"" help:"Check a trace's hash chain: tampering, gaps, a torn end."`
-}
-
-func (c *traceCmd) Run(e *env, k *kong.Context) error {
-	if strings.HasPrefix(k.Command(), "trace show") {
-		return shell.ShowTrace(c.Show.File, c.Show.JSON, e.out)
-	}
-	return shell.VerifyTrace(c.Verify.File, c.Verify.JSON, e.out)
-}

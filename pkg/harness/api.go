@@ -54,6 +54,8 @@ type Config struct {
 	AcceptanceRounds int
 	// StopReserve is kept of the wall time for cancel and stop; 0: DefaultStopReserve.
 	StopReserve time.Duration
+	// Compaction of histories that grow too long.
+	Compaction Compaction
 	// Images: the model is shown the pictures that tools take.
 	Images bool
 	// MaxResultBytes cuts what a tool observed; 0: DefaultMaxResultBytes.

@@ -23,8 +23,13 @@ func (s *session) carryOut(b *batch, group []call, left int) {
 			continue
 		}
 		s.sync()
-		if b.finished != "" { // the session was interrupted in between
+		switch { // where it was interrupted in between
+		case s.interrupted != nil:
+			c.refuse(tool.Canceled, "not begun: "+s.interrupted.message)
+		case b.finished != "":
 			c.refuse(tool.Canceled, b.finished)
+		}
+		if c.done {
 			left--
 			continue
 		}

@@ -33,6 +33,7 @@ const (
 	KindStage        Kind = "stage"            // a plan's stage begins
 	KindPlan         Kind = "plan"             // a decomposition's plan with what is predicted of its steps
 	KindNote         Kind = "note"             // words of the harness to the model
+	KindCompaction   Kind = "compaction"       // the history was made shorter
 	KindModel        Kind = "model"            // a model adapter's retries and the like
 	KindWhole        Kind = trace.KindWhole    // where the uncut content of an observation is that is cut in the next event
 	KindImages       Kind = "images"           // the pictures that belong to an observation

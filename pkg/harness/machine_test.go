@@ -19,7 +19,7 @@ var (
 		harness.KindObservation, harness.KindVerdict, harness.KindDecision, harness.KindStopping, harness.KindRest, harness.KindEnd,
 	}
 	otherKinds = []harness.Kind{
-		harness.KindVerification, harness.KindNote, harness.KindModel, harness.KindWhole, harness.KindImages, harness.KindCheck, harness.KindSettle, harness.KindInterrupt, harness.KindLimited, harness.KindResumed, harness.KindRecorder, harness.KindLate, harness.KindStop, harness.KindFault, harness.KindTool,
+		harness.KindVerification, harness.KindNote, harness.KindCompaction, harness.KindModel, harness.KindWhole, harness.KindImages, harness.KindCheck, harness.KindSettle, harness.KindInterrupt, harness.KindLimited, harness.KindResumed, harness.KindRecorder, harness.KindLate, harness.KindStop, harness.KindFault, harness.KindTool,
 	}
 )
 

@@ -84,6 +84,11 @@ func Requests(events []trace.Event) ([]model.Request, error) {
 			}
 			err = json.Unmarshal(e.Data, &d)
 			images = d.Images
+		case KindCompaction:
+			var c history.Compaction
+			if err = json.Unmarshal(e.Data, &c); err == nil {
+				err = h.Apply(c)
+			}
 		case KindNote:
 			var d struct {
 				Text string `json:"text"`

@@ -110,6 +110,8 @@ type sessionData struct {
 	StopReserve      time.Duration  `json:"stop_reserve_ns"`
 	MaxResultBytes   int            `json:"max_result_bytes"`
 	WaitFree         bool           `json:"wait_free"`
+	Compaction       bool           `json:"compaction"`
+	ContextTokens    uint64         `json:"context_tokens"`
 	Approver         bool           `json:"approver"`
 	Settles          bool           `json:"settles"`
 	Policy           recordedPolicy `json:"policy"`
@@ -131,6 +133,7 @@ func (d *sessionData) goal() Goal {
 func (d *sessionData) settings(cfg *Config) {
 	cfg.Prices, cfg.MaxOutputTokens, cfg.AcceptanceRounds, cfg.StopReserve = d.Prices, d.MaxOutputTokens, d.AcceptanceRounds, d.StopReserve
 	cfg.MaxResultBytes, cfg.WaitFree = d.MaxResultBytes, d.WaitFree
+	cfg.Compaction = Compaction{On: d.Compaction, ContextTokens: d.ContextTokens}
 }
 
 // recordedTool is a tool as the loop knows it, beside what the model sees. As a tool.Tool it is what a replay has instead: its results are

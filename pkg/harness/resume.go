@@ -73,6 +73,12 @@ func (s *session) goLive() {
 	s.append(KindResumed, "", s.state(), f.Reset().String("session", k.session).String("as", s.goal.Session).Int("events", int64(len(k.events))).Int("gap_ns", int64(gap)).JSON())
 	s.goesOn(s.goal.Session, gap)
 	s.arm()
+	if c, ok := s.cfg.Trace.(trace.Claimer); ok {
+		if err := c.Claim(s.resumes, s.goal.Session); err != nil {
+			s.interrupt(endOf(ReasonBadRequest, "the session cannot go on: %v", err))
+			return
+		}
+	}
 	s.cfg.Logger.Info("session goes on", "session", s.goal.Session, "from", k.session, "events", len(k.events), "gap", gap)
 }
 

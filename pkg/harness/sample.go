@@ -29,6 +29,7 @@ func (s *session) assemble() *ending {
 	s.now()
 	s.welcome()
 	s.warn()
+	s.compact()
 	size := s.history.Size()
 	bound := s.meter.Bound(size)
 	own := s.cfg.MaxOutputTokens
@@ -220,6 +221,9 @@ const unusableLimit = 3
 // parse decides what an answer is.
 func (s *session) parse(r model.Response, err error) *ending {
 	if err != nil {
+		if errors.Is(err, model.ErrContextOverflow) && s.overflowed() {
+			return nil
+		}
 		s.parsed(useError, err.Error())
 		if e := s.broken(); e != nil {
 			return e

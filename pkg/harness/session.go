@@ -63,6 +63,7 @@ type session struct {
 	account *budget.Account
 	meter   budget.Meter
 	history *history.History
+	futile  float64          // size of the history at which it could not be made shorter, bytes
 	told    float64          // the share of the budget that the model was last told is left
 	outCap  uint64           // cap of the current sample
 	capBy   budget.Dimension // what set that cap, where it is less than the model's own
@@ -219,6 +220,8 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 		Int("stop_reserve_ns", int64(cfg.StopReserve)).
 		Int("max_result_bytes", int64(cfg.MaxResultBytes)).
 		Bool("wait_free", cfg.WaitFree).
+		Bool("compaction", cfg.Compaction.On).
+		Uint("context_tokens", cfg.Compaction.ContextTokens).
 		Bool("approver", cfg.Approver != nil).
 		Bool("settles", cfg.Settle != nil).
 		Raw("policy", s.h.policyJSON).
@@ -398,10 +401,15 @@ func (s *session) ended() *ending {
 	default:
 		return nil
 	}
+	s.interrupt(e)
+	return e
+}
+
+// interrupt the session: what is under way ends by itself, nothing begins.
+func (s *session) interrupt(e *ending) {
 	s.interrupted = e
 	var f trace.Fields // an event may be under construction in s.fields
 	s.write(KindInterrupt, "", s.state(), f.Reset().String("reason", string(e.reason)).String("message", e.message).JSON())
-	return e
 }
 
 // interruption reads the cause with which a context was ended.

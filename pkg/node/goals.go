@@ -226,8 +226,16 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 	if w == nil {
 		return refusal(harness.ReasonShutdown, "the node is not configured")
 	}
+	task := taskOf(m)
+	if earlier := m.Str("resume"); earlier != "" {
+		record, err := w.recordOf(earlier)
+		if err != nil {
+			return refusal(harness.ReasonBadRequest, fmt.Sprintf("session %q cannot go on: %v", earlier, err))
+		}
+		g.Resume, task = record, record.Task()
+	}
 	n.setLimits(effective(g.Budget, n.params.limits.limitsNow(), n.params.maxima.limitsNow()))
-	o := newObserver(n, h, w, g.Session, taskOf(m))
+	o := newObserver(n, h, w, g.Session, task)
 	defer o.close()
 	n.logger("goals").Info("goal begins", "goal", g.Session, "task", g.Task)
 	return w.harness.Run(ctx, g, o)
@@ -237,6 +245,9 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 func (n *Node) badGoal(m *ros.Message) (harness.Result, bool) {
 	if m.Stamp("deadline") < 0 {
 		return refusal(harness.ReasonBadRequest, fmt.Sprintf("deadline is %d ns, must not be negative", m.Stamp("deadline"))), true
+	}
+	if m.Str("resume") != "" && (m.Str("task") != "" || len(m.Msgs("plan.steps")) > 0 || len(texts(m, "success_criteria")) > 0 || len(texts(m, "allowed_tools")) > 0) {
+		return refusal(harness.ReasonBadRequest, "a goal with resume has no task, plan, criteria or allowed tools of its own: they are the earlier session's"), true
 	}
 	if d := m.Duration("client_timeout"); d < 0 {
 		return refusal(harness.ReasonBadRequest, fmt.Sprintf("client_timeout is %v, must not be negative", d)), true
@@ -253,6 +264,9 @@ func taskOf(m *ros.Message) string {
 	}
 	if len(m.Msgs("plan.steps")) > 0 {
 		return "the plan is executed"
+	}
+	if earlier := m.Str("resume"); earlier != "" {
+		return "session " + earlier + " goes on"
 	}
 	return "no task was given"
 }

@@ -35,6 +35,8 @@ type parameters struct {
 	classes       map[tool.Class]*param.Of[string]
 	toolRules     *param.Of[[]string]
 	toolRates     *param.Of[[]string]
+	waitCounts    *param.Of[bool]
+	modelContext  *param.Of[int64]
 	policyTimeout *param.Of[float64]
 
 	queuePolicy *param.Of[string]
@@ -130,6 +132,7 @@ func declareParameters(s *param.Server) (*parameters, error) {
 		modelCalls:   d.text("model.tool_calls", "native", "How the model calls tools: by the endpoint's own means, or written in its text for endpoints that have none.", "native", "text"),
 		modelMaxOutput: d.whole("model.max_output_tokens", harness.DefaultMaxOutputTokens, 1, 1<<31-1,
 			"Most tokens of one answer, those of reasoning included; less where less of the budget is left."),
+		modelContext: d.whole("model.context_tokens", 0, 0, 1<<40, "Context of the model at the endpoint, tokens of input and output together; near it the history is made shorter. 0: not known."),
 		modelImages:  d.flag("model.images", false, "The model is shown the pictures that tools take."),
 		modelStream:  d.flag("model.stream", false, "Ask for answers piece by piece. Nothing of one is used before it is complete."),
 		modelScript:  d.text("model.script", "", "File of answers for model.kind scripted."),
@@ -141,6 +144,7 @@ func declareParameters(s *param.Server) (*parameters, error) {
 		retryTime:    d.number("model.retry_time", 60, 0, day, "Time for all retries of one sample, s."),
 
 		classes:       map[tool.Class]*param.Of[string]{},
+		waitCounts:    d.flag("policy.wait_counts", true, "The time in which a person is waited for counts as wall time."),
 		policyTimeout: d.number("policy.timeout", 60, 0.1, day, "How long a person has to answer, s. Silence is a denial."),
 		toolRules: declare(d, param.Descriptor{
 			Name: "policy.tools", Description: "Permission of single tools, as 'name: allow', 'name: ask' or 'name: deny', which wins over its class; or depending on the arguments, as 'drive: ask if distance_m > 0.3', beside the profile's conditions.",

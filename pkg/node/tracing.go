@@ -34,6 +34,22 @@ func (m *mirror) Open(session string) (trace.Log, error) {
 	return l, nil
 }
 
+// Claim implements trace.Claimer.
+func (m *mirror) Claim(of, by string) error {
+	if c, ok := m.sink.(trace.Claimer); ok {
+		return c.Claim(of, by)
+	}
+	return nil
+}
+
+// running says whether a session's record is being written.
+func (m *mirror) running(session string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.open[session]
+	return ok
+}
+
 // note appends to the running goal's log (there is one at a time; a queue holds no logs). Decompositions move nothing.
 func (m *mirror) note(kind string, data any) {
 	raw, err := json.Marshal(data)

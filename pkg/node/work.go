@@ -27,6 +27,7 @@ type work struct {
 	bindings bindingWatch // the diagnostics' goroutine alone touches it
 	harness  *harness.Harness
 	mirror   *mirror
+	traces   string // the folder of the records
 	idle     map[string]guard.ActuatorState // see noteIdle; the machine's callbacks alone touch it
 
 	running context.Context // of the guard
@@ -88,6 +89,7 @@ func (n *Node) configure() (w *work, err error) {
 	if err != nil {
 		return nil, err
 	}
+	w.traces = dir
 	w.mirror = &mirror{sink: sink, n: n, open: map[string]*mirroredLog{}}
 	w.harness, err = harness.New(harness.Config{
 		Model: w.model, Tools: w.table, Policy: w.policy, Approver: n.approvals, Trace: w.mirror,
@@ -97,6 +99,9 @@ func (n *Node) configure() (w *work, err error) {
 		Prices:           budget.Prices{Input: n.params.priceInput.Get(), Output: n.params.priceOutput.Get()},
 		AcceptanceRounds: rounds(n.params.rounds.Get()), StopReserve: secondsOf(n.params.stopReserve.Get()),
 		MaxOutputTokens: uint64(n.params.modelMaxOutput.Get()), Images: n.params.modelImages.Get(), Secrets: secrets, Logger: n.logger("harness"),
+		WaitFree: !n.params.waitCounts.Get(),
+		// The offline planner and scripts read where they stand from the whole history.
+		Compaction: harness.Compaction{On: n.params.modelKind.Get() == "openai", ContextTokens: uint64(n.params.modelContext.Get())},
 	})
 	return w, err
 }
@@ -123,6 +128,28 @@ func (w *work) settle(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	return w.robot.RestSince(), nil
+}
+
+// recordOf an earlier session, from the trace folder.
+func (w *work) recordOf(session string) (*harness.Record, error) {
+	if !trace.ValidSession(session) {
+		return nil, errors.New("that is no session's id")
+	}
+	if w.mirror.running(session) {
+		return nil, errors.New("it is running")
+	}
+	events, report, err := trace.EventsOfFile(filepath.Join(w.traces, session+".jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	if !report.OK() {
+		return nil, fmt.Errorf("its record was changed: %s: %s", trace.At(report.Problems[0].File, report.Problems[0].Line), report.Problems[0].Message)
+	}
+	record, err := harness.ReadRecord(events)
+	if err != nil {
+		return nil, err
+	}
+	return record, record.Resumable()
 }
 
 // TraceDir is the folder of the traces: the one that the parameter trace.dir names, or one in the user's state folder.

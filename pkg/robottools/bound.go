@@ -82,7 +82,7 @@ func (r *Robot) newBound(name string, def Tool) (*bound, *compiler) {
 		robot: r, name: name, def: def,
 		spec: tool.Spec{
 			Name: name, Class: class, Description: def.Description, Parameters: params,
-			TimeLimit: seconds(def.TimeLimit.Fixed), Validated: len(def.Validators) > 0,
+			TimeLimit: seconds(def.TimeLimit.Fixed), Validated: len(def.Validators) > 0, Repeatable: def.Repeatable,
 		},
 		where:    c.all("where", def.Where),
 		requires: c.all("requires", def.Requires),

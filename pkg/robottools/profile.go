@@ -178,6 +178,8 @@ type Tool struct {
 	Permission string    `json:"permission"`
 	// Conditions on the arguments: "ask if distance_m > 0.3", "deny if place == 'stairs'".
 	Conditions []string `json:"conditions"`
+	// Repeatable: carried out again after an interruption it leads to the same.
+	Repeatable bool `json:"repeatable"`
 	// Rate bounds how often the tool is called.
 	Rate *Rate `json:"rate"`
 }

@@ -42,6 +42,7 @@ type Task struct {
 	Action   string // such as /agent_node/execute_task
 	Task     string
 	Criteria []string
+	Resume   string // an earlier session that goes on; then there is no task
 	DryRun   bool
 	JSON     bool // print the result as JSON and nothing else
 	// WaitServer bounds the wait for the action server.
@@ -66,7 +67,8 @@ func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error)
 	}
 	p := &progress{out: out, quiet: t.JSON}
 	defer p.end()
-	goal := ros.New(client.Type().Goal).With("task", t.Task).With("success_criteria", append([]string{}, t.Criteria...)).With("dry_run", t.DryRun)
+	goal := ros.New(client.Type().Goal).With("task", t.Task).With("success_criteria", append([]string{}, t.Criteria...)).With("dry_run", t.DryRun).
+		With("resume", t.Resume)
 	g, err := client.Send(ctx, goal, action.GoalOptions{Feedback: p.feedback})
 	if errors.Is(err, ros.ErrRejected) {
 		return ExitFailed, errors.New("the goal was rejected: the node's log and ~/trace say why")

@@ -34,6 +34,9 @@ func (s Size) Bound() uint64 {
 	return add(add(s.Bytes, s.ImageBound), perRequest+s.Messages*perMessage+s.Tools*perTool)
 }
 
+// Weight is what a request's parts weigh against each other: bytes of text, and pictures by what they count at most.
+func (s Size) Weight() uint64 { return add(s.Bytes, s.ImageBound) }
+
 // Estimate is what such a request ordinarily counts, for models whose endpoint reports no usage.
 func (s Size) Estimate() uint64 {
 	return s.Bytes/bytesPerTok + s.ImageEstimate + perRequest/4 + s.Messages*perMessage/3 + s.Tools*perTool/3
@@ -57,6 +60,17 @@ func (m *Meter) Bound(s Size) uint64 {
 	}
 	grown := Size{Bytes: s.Bytes - m.size.Bytes, Messages: s.Messages - m.size.Messages, ImageBound: s.ImageBound - m.size.ImageBound}
 	return min(full, add(m.tokens, grown.Bound()))
+}
+
+// Known says whether an endpoint has counted a request.
+func (m *Meter) Known() bool { return m.tokens > 0 }
+
+// Shortened takes parts of the request away that was counted and adds that many bytes of text: it counts no more than it did with the
+// text. The next count corrects it.
+func (m *Meter) Shortened(s Size, text uint64) {
+	if m.tokens > 0 {
+		m.size, m.tokens = s, min(s.Bound(), add(m.tokens, text))
+	}
 }
 
 // Counted corrects the meter by what the endpoint reported for a request.

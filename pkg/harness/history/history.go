@@ -13,7 +13,7 @@ import (
 //
 // A request is the system prompt, the tool definitions and all entries. Both are fixed when the session begins and
 // entries never change, so each request begins with the bytes of the one before, and prompt caches hit.
-// Compaction, which replaces entries by a summary, has its place here: between append and Request.
+// A compaction (Compact, Apply) replaces the oldest of them, is recorded, and begins a new prefix.
 type History struct {
 	tools    []model.Tool
 	messages []model.Message

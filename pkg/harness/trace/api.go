@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -26,6 +27,16 @@ type Sink interface {
 	// Open begins the log of a session; a session has one log only, so a second Open of the same is an error.
 	Open(session string) (Log, error)
 }
+
+// Claimer is a sink that remembers which session goes on with which record: each record is gone on with once, since nothing of it may be
+// carried out twice.
+type Claimer interface {
+	// Claim a record for a session. An error that wraps ErrClaimed says that it was claimed before, and by whom.
+	Claim(of, by string) error
+}
+
+// ErrClaimed is wrapped where a session goes on with a record already.
+var ErrClaimed = errors.New("trace: the record is claimed")
 
 // Log is the record of one session. It is safe for concurrent use; the order of Append is the order of the record.
 type Log interface {

@@ -15,8 +15,23 @@ type Memory struct {
 	// Secrets that no record may hold.
 	Secrets []string
 
-	mu   sync.Mutex
-	logs map[string]*memoryLog
+	mu     sync.Mutex
+	logs   map[string]*memoryLog
+	claims map[string]string
+}
+
+// Claim implements Claimer.
+func (m *Memory) Claim(of, by string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if before, claimed := m.claims[of]; claimed {
+		return fmt.Errorf("%w: session %s goes on with %s", ErrClaimed, before, of)
+	}
+	if m.claims == nil {
+		m.claims = map[string]string{}
+	}
+	m.claims[of] = by
+	return nil
 }
 
 // Open implements Sink.

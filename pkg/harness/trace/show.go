@@ -68,6 +68,9 @@ func At(file string, line int) string {
 	return fmt.Sprintf("%s, line %d", file, line)
 }
 
+// Line is an event in one line, with long texts shortened.
+func Line(e Event) string { return visible(showEvent(e, e.Time, ShowOptions{})) }
+
 // leading fields are shown first, in this order; the others follow by name.
 var leading = []string{
 	"task", "outcome", "reason", "step", "next", "text", "answer", "calls", "tool", "arguments", "permission", "ok", "passed", "error_kind", "content",

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -52,6 +53,27 @@ func (s *sideFiles) keep(name string, content []byte) (string, error) {
 		}
 		return path.Join(sideDir(s.session), file), nil
 	}
+}
+
+// Claim implements Claimer: a file beside the record names the session that goes on with it.
+func (s *files) Claim(of, by string) error {
+	if !ValidSession(of) {
+		return fmt.Errorf("trace: session %q must be 1 to 64 letters, digits, '-' and '_'", of)
+	}
+	name := filepath.Join(s.opt.Dir, of+".resumed")
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		before, _ := os.ReadFile(name) // empty where it cannot be read
+		return fmt.Errorf("%w: session %s goes on with %s", ErrClaimed, strings.TrimSpace(string(before)), of)
+	}
+	if err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	_, err = fmt.Fprintln(f, by)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	return nil
 }
 
 func (s *sideFiles) write(name string, content []byte) (err error) {

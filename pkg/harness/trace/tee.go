@@ -18,6 +18,14 @@ func (t tee) Open(session string) (Log, error) {
 	return teeLog{l, session, t.seen}, nil
 }
 
+// Claim implements Claimer where the sink does.
+func (t tee) Claim(of, by string) error {
+	if c, ok := t.Sink.(Claimer); ok {
+		return c.Claim(of, by)
+	}
+	return nil
+}
+
 type teeLog struct {
 	Log
 	session string
