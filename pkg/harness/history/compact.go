@@ -236,7 +236,7 @@ func (h *History) summary(old int, newest map[string]int, unmet []string) string
 		room -= len(lines[from]) + 1
 	}
 	if from > 0 {
-		b.WriteString(fmt.Sprintf("(%d earlier lines are in the trace)\n", from+droppedBefore(lines[:from])))
+		fmt.Fprintf(&b, "(%d earlier lines are in the trace)\n", from+droppedBefore(lines[:from]))
 	}
 	b.WriteString(strings.Join(lines[from:], "\n"))
 	return b.String()

@@ -129,7 +129,9 @@ func TestOTLP(t *testing.T) {
 			t.Fatal(err)
 		}
 		var doc struct {
-			ResourceSpans []struct{ ScopeSpans []struct{ Spans []map[string]any } }
+			ResourceSpans []struct {
+				ScopeSpans []struct{ Spans []map[string]any }
+			}
 		}
 		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 			t.Fatal(err)
