@@ -27,7 +27,7 @@ type work struct {
 	bindings bindingWatch // the diagnostics' goroutine alone touches it
 	harness  *harness.Harness
 	mirror   *mirror
-	traces   string // the folder of the records
+	traces   string                         // the folder of the records
 	idle     map[string]guard.ActuatorState // see noteIdle; the machine's callbacks alone touch it
 
 	running context.Context // of the guard

@@ -27,3 +27,14 @@ def bare(tmp_path_factory):
     yield make
     for r in rigs:
         r.close()
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """The built-in robot and the node, for all tests of a module."""
+    r = Rig(tmp_path_factory.mktemp("house"), node_params={"wait_for_bindings": 2.0})
+    yield r
+    try:
+        r.settle()
+    finally:
+        r.close()
