@@ -39,7 +39,9 @@ func TestRodsAreAsFarApartAsTheirNearestPoints(t *testing.T) {
 		}
 		tried -= r.Radius + s.Radius
 		step := (r.B.Sub(r.A).Norm() + s.B.Sub(s.A).Norm()) / n
-		if d := r.Distance(s); d > tried+1e-9 || d < tried-step || math.Abs(d-s.Distance(r)) > 1e-9 {
+		// Of rods all but parallel, at an angle of 1e-8, it is good to about as much.
+		const exact = 1e-7
+		if d := r.Distance(s); d > tried+exact || d < tried-step || math.Abs(d-s.Distance(r)) > exact {
 			t.Fatalf("%v apart, other way round %v, by trying %v", d, s.Distance(r), tried)
 		}
 	})

@@ -170,7 +170,13 @@ def test_help_lists_the_commands():
 def quiet(bare):
     """A node that logs nowhere; its own arguments end at --."""
     r, process = bare(
-        "-p", "autostart:=false", "--disable-rosout-logs", "--disable-stdout-logs", "-p", "no_such.thing:=1", name="quiet"
+        "-p",
+        "autostart:=false",
+        "--disable-rosout-logs",
+        "--disable-stdout-logs",
+        "-p",
+        "no_such.thing:=1",
+        name="quiet",
     )
     up(r, "/agent_node")
     return r, process
@@ -190,7 +196,19 @@ def test_the_console_is_switched_off(quiet):
 @pytest.fixture(scope="module")
 def loud(bare):
     """A node that logs everything, with a parameter that nobody declared."""
-    r, process = bare("-p", "autostart:=false", "-p", "no_such.thing:=1", "-p", "agent_node:feedback_rate:=4", "-p", "cook:feedback_rate:=9", "--log-level", "debug", name="loud")
+    r, process = bare(
+        "-p",
+        "autostart:=false",
+        "-p",
+        "no_such.thing:=1",
+        "-p",
+        "agent_node:feedback_rate:=4",
+        "-p",
+        "cook:feedback_rate:=9",
+        "--log-level",
+        "debug",
+        name="loud",
+    )
     heard = []
     latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     r.node.create_subscription(Log, "/rosout", heard.append, latched)

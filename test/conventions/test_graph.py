@@ -167,7 +167,9 @@ def test_goals_end_in_the_status_topic(house):
     id = bytes(goal.handle.goal_id.uuid)
 
     def ended():
-        return any(bytes(s.goal_info.goal_id.uuid) == id and s.status == goal.status for m in heard for s in m.status_list)
+        return any(
+            bytes(s.goal_info.goal_id.uuid) == id and s.status == goal.status for m in heard for s in m.status_list
+        )
 
     house.until(ended, 10.0, "its end in the status")
 
@@ -204,7 +206,11 @@ def test_the_life_cycle_is_that_of_managed_nodes(house):
 def test_what_the_node_uses_is_what_is_listed(house):
     """agent_node profile policy: the basis of an SROS 2 policy, held against the graph itself."""
     told = subprocess.run(
-        [str(BUILD / "agent_node"), "profile", "policy", "--json"], capture_output=True, text=True, check=True, env=house.env
+        [str(BUILD / "agent_node"), "profile", "policy", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=house.env,
     )
     listed = json.loads(told.stdout)
     n = house.node
@@ -252,7 +258,10 @@ def test_a_crowd_in_the_graph_slows_nothing(house):
 
     alone = sorted(ask() for _ in range(5))[2]
     crowd = subprocess.Popen(
-        [sys.executable, "-c", CROWD_CODE, *map(str, CROWD)], env=house.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", CROWD_CODE, *map(str, CROWD)],
+        env=house.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     try:
         assert crowd.stdout.readline().strip() == b"there"

@@ -199,7 +199,7 @@ func TestSpeedsAreBounds(t *testing.T) {
 				if i > 0 && d > 0 && before[k] > 0 && math.Abs(d-before[k]) > r.speed[k]/steps+1e-7 {
 					t.Fatalf("%s: %s and %s: from %g to %g in a step, bound %g", name, s.parts[p.a].name, s.parts[p.b].name, before[k], d, r.speed[k]/steps)
 				}
-				if near := s.near(r, p); d > 0 && near > d+1e-9 {
+				if near := s.near(r, p); d > 0 && near > d+1e-7 {
 					t.Fatalf("%s: %s and %s: the quick bound is %g, the distance %g", name, s.parts[p.a].name, s.parts[p.b].name, near, d)
 				}
 				before[k] = d
