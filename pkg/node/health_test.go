@@ -78,9 +78,13 @@ func TestDiagnosticsTellOfEveryBinding(t *testing.T) {
 			d.check(t, name, ok, "")
 		}
 		for _, x := range []struct{ name, key, want string }{
-			{"tool get_battery", "topic", "/battery_state"}, {"tool get_battery", "rate_hz", "5.0"}, {"tool get_battery", "qos", "reliable volatile"},
-			{"tool drive", "validators", "motion, twist, in_flight"}, {"tool navigate_to", "present", "true"},
-			{"binding of actuator base", "feedback rate_hz", "50.0"}, {"tool navigate_to", "planner action", "/compute_path_to_pose"},
+			{"tool get_battery", "topic", "/battery_state"},
+			{"tool get_battery", "rate_hz", "5.0"},
+			{"tool get_battery", "qos", "reliable volatile"},
+			{"tool drive", "validators", "motion, twist, in_flight"},
+			{"tool navigate_to", "present", "true"},
+			{"binding of actuator base", "feedback rate_hz", "50.0"},
+			{"tool navigate_to", "planner action", "/compute_path_to_pose"},
 		} {
 			got := d.value(x.name, x.key)
 			if strings.HasSuffix(x.key, "rate_hz") {

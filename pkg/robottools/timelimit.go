@@ -49,8 +49,7 @@ func (b *bound) motionLimit(s scope, estimate func() (time.Duration, bool)) (tim
 		return seconds(l.Fixed), nil
 	}
 	var takes time.Duration
-	switch known := false; {
-	case b.estimate != nil:
+	if b.estimate != nil {
 		sec, err := b.estimate.number(s)
 		if err != nil {
 			return 0, fmt.Errorf("estimate: %w", err)
@@ -59,7 +58,8 @@ func (b *bound) motionLimit(s scope, estimate func() (time.Duration, bool)) (tim
 			return 0, fmt.Errorf("estimate: the motion takes %g s, limits 0 s and %d s", sec, maxWait)
 		}
 		takes = seconds(sec)
-	default:
+	} else {
+		known := false
 		if takes, known = estimate(); !known {
 			return 0, fmt.Errorf("time_limit: how long the motion takes is not known")
 		}

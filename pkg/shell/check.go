@@ -198,6 +198,8 @@ func mark(l survey.Level) string {
 	switch l {
 	case survey.Error:
 		return "ERROR"
+	case survey.Stale:
+		return "STALE"
 	case survey.Warn:
 		return "WARN"
 	case survey.OK:

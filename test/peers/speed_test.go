@@ -200,7 +200,7 @@ func timed(t *testing.T, ask io.Reader) map[string]float64 {
 		t.Logf("nothing beside ours: %v", err)
 		return nil
 	}
-	cmd := exec.Command(program)
+	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Stdin, cmd.Stderr = ask, io.Discard
 	out, err := cmd.Output()
 	if err != nil {
