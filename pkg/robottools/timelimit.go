@@ -59,10 +59,11 @@ func (b *bound) motionLimit(s scope, estimate func() (time.Duration, bool)) (tim
 		}
 		takes = seconds(sec)
 	} else {
-		known := false
-		if takes, known = estimate(); !known {
+		estimated, known := estimate()
+		if !known {
 			return 0, fmt.Errorf("time_limit: how long the motion takes is not known")
 		}
+		takes = estimated
 	}
 	limit := l.Factor*takes.Seconds() + l.Plus
 	if !(limit < maxWait) {
