@@ -203,7 +203,7 @@ func TestCallsInFlightAreAnsweredAsInterrupted(t *testing.T) {
 func TestAPlanGoesOn(t *testing.T) {
 	for _, repeatable := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			plan := stepsOf(stage("a", "navigate_to", `{"place":"kitchen"}`), stage("b", "wait", `{"seconds":1}`, "a"), stage("c", "navigate_to", `{"place":"office"}`, "b"))
+			plan := stepsOf(stage("a", "navigate_to", `{ "place": "kitchen" }`), stage("b", "wait", "{\n\"seconds\" : 1}", "a"), stage("c", "navigate_to", `{"place":"office"}`, "b"))
 			plan.SuccessCriteria = []string{"at_place(office)"}
 			set := func(r *rig, rob *robot) {
 				rob.navigate.spec.Repeatable = repeatable

@@ -109,6 +109,10 @@ func newSession(h *Harness, g Goal, o Observer) *session {
 	s.apart, s.after, s.observed = s.workers.run, h.cfg.Clock.AfterFunc, s.modelNote
 	s.self = g.Session
 	s.goal.Task = h.redact.Text(trace.ValidText(g.Task))
+	if g.Plan != nil {
+		p := g.Plan.Canonical()
+		s.goal.Plan = &p
+	}
 	s.drop(h.cfg.Clock.Now())
 	s.start = s.last
 	if !g.Deadline.IsZero() {

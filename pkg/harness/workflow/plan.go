@@ -2,8 +2,10 @@ package workflow
 
 import (
 	"encoding/json"
+	"slices"
 
 	"agent_node/pkg/harness/tool"
+	"agent_node/pkg/harness/trace"
 )
 
 // Plan for a task (agent_msgs/msg/Plan).
@@ -18,12 +20,24 @@ type Step struct {
 	ID          string          `json:"id"`
 	Description string          `json:"description,omitempty"`
 	Tool        string          `json:"tool,omitempty"`
-	Arguments   json.RawMessage `json:"arguments,omitempty"` // of a tool; exactly these bytes are executed
+	Arguments   json.RawMessage `json:"arguments,omitempty"` // of a tool; they are executed as Canonical writes them
 	DependsOn   []string        `json:"depends_on,omitempty"`
 	// Acceptance are criteria that must hold, at rest, after the stage: its gate.
 	Acceptance  []string       `json:"acceptance,omitempty"`
 	Feasibility Feasibility    `json:"feasibility,omitempty"`
 	Findings    []tool.Finding `json:"findings,omitempty"`
+}
+
+// Canonical is the plan with each stage's arguments as a record writes them, without white space between their parts: what is executed
+// is what a replay of the record reads. Arguments that are no JSON stay as they are, and Check refuses them.
+func (p Plan) Canonical() Plan {
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		if s := &p.Steps[i]; json.Valid(s.Arguments) {
+			s.Arguments = trace.Marshal(s.Arguments)
+		}
+	}
+	return p
 }
 
 // Agent reports whether the stage is an agent's.

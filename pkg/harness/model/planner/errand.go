@@ -183,7 +183,7 @@ func (r *runner) whither(e *search, it found) (place string, sure bool) {
 
 // again decides whether a failed pick or place is worth another look; it gives up where not.
 func (r *runner) again(e *search, o observation, what string) {
-	if !helps(o.kind) && o.kind != "precondition_failed" && o.kind != "postcondition_failed" {
+	if !helps(o.kind) && o.kind != canceled && o.kind != "precondition_failed" && o.kind != "postcondition_failed" {
 		r.giveUp("%s: %s", what, o.content)
 	}
 	if e.lost++; e.lost > errands {

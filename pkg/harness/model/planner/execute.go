@@ -105,8 +105,15 @@ func (r *runner) giveUp(format string, args ...any) {
 	r.emit(next{text: text, gaveUp: true})
 }
 
-// do asks for one call until it succeeds, and gives up where asking again cannot help.
-func (r *runner) do(tool string, args map[string]any) observation {
+// do asks for one call until it succeeds, and gives up where asking again cannot help. The call ends in the same state however often it
+// is begun.
+func (r *runner) do(tool string, args map[string]any) observation { return r.ask(tool, args, true) }
+
+// canceled is the kind of a call that was cut off. A model sees it where its session was interrupted and goes on now.
+const canceled = "canceled"
+
+// ask is do; a call that cannot be begun again (half a metre ahead) is not, where it was cut off: how far it came is not known.
+func (r *runner) ask(tool string, args map[string]any, again bool) observation {
 	helped := false
 	for try := 1; ; try++ {
 		o := r.attempt(tool, args)
@@ -121,7 +128,7 @@ func (r *runner) do(tool string, args map[string]any) observation {
 			r.do(fix.tool, fix.args)
 			continue
 		}
-		if !helps(o.kind) {
+		if !helps(o.kind) && (o.kind != canceled || !again) {
 			r.giveUp("%s cannot be done: %s", tool, o.content)
 		}
 		if try == tries {
@@ -134,7 +141,7 @@ func (r *runner) run(p program) {
 	for _, i := range p {
 		switch x := i.(type) {
 		case call:
-			r.do(x.tool, x.args)
+			r.ask(x.tool, x.args, x.absolute || x.tool == "wait")
 			r.did = append(r.did, x.says)
 			r.last = nil
 			if x.absolute {

@@ -115,6 +115,29 @@ func TestWhatCannotHelpIsGivenUpWithItsReason(t *testing.T) {
 	}
 }
 
+// A session that goes on shows a call that was cut off: what ends in the same place is begun again, half a metre is not.
+func TestWhatWasCutOffIsBegunAgainWhereThatIsHarmless(t *testing.T) {
+	for task, again := range map[string]bool{
+		"go to the kitchen": true, "wait 3 seconds": true, "how much battery is left?": true, "drive 1 m": false, "turn left by 90 degrees": false,
+	} {
+		calls, last := ask(t, task, func(n int, _ model.Call) (bool, string) {
+			if n == 0 {
+				return false, "canceled: interrupted: the process ended while this call was under way"
+			}
+			return true, `{"percent":79.9}`
+		})
+		begun := 0
+		for _, c := range calls {
+			if c.Tool == calls[0].Tool {
+				begun++
+			}
+		}
+		if begun == 2 != again || (last.Finish == model.FinishInfeasible) == again {
+			t.Errorf("%s: %d calls of %s, then %s %q", task, begun, calls[0].Tool, last.Finish, last.Text)
+		}
+	}
+}
+
 func TestAnAnswerCitesItsEvidence(t *testing.T) {
 	calls, _ := ask(t, "how much battery is left?", func(_ int, c model.Call) (bool, string) {
 		if c.Tool == "get_battery" {
