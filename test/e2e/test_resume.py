@@ -102,7 +102,7 @@ def test_a_plan_killed_between_two_skills_goes_on_and_repeats_neither(rig):
 
     code, result, said = resume(r, trace)
     assert (code, result["outcome"], result["reason_code"]) == (0, "DONE", "accepted"), (said, result)
-    # The wait was under way: it is told as interrupted, and carried out under a name of its own, since that does no harm.
+    # The wait was under way: it is told as interrupted, and carried out under a name of its own: it is repeatable.
     assert calls(result) == [
         ("a", "gripper", ""),
         ("b", "wait", "canceled"),

@@ -70,6 +70,12 @@ func MCAP(out io.Writer, events []trace.Event) (err error) {
 	return nil
 }
 
+// event is one whose time stands as in the trace, with all its digits.
+type event struct {
+	trace.Event
+	Time string `json:"time"`
+}
+
 func writeEvent(w *mcap.Writer, n uint32, e trace.Event) error {
 	at := uint64(max(e.Time.UnixNano(), 0))
 	write := func(channel uint16, v any) error {
@@ -79,7 +85,7 @@ func writeEvent(w *mcap.Writer, n uint32, e trace.Event) error {
 		}
 		return w.WriteMessage(&mcap.Message{ChannelID: channel, Sequence: n, LogTime: at, PublishTime: at, Data: data})
 	}
-	if err := write(1, e); err != nil {
+	if err := write(1, event{e, e.Time.UTC().Format("2006-01-02T15:04:05.000000000Z07:00")}); err != nil {
 		return err
 	}
 	if err := write(2, map[string]any{

@@ -137,6 +137,15 @@ type spans struct {
 	calls   map[string]*span
 }
 
+// provider of a model by the conventions: what speaks OpenAI's protocol goes by its name, the node's own models by the node's.
+func provider(model string) string {
+	switch model {
+	case "planner", "scripted":
+		return "agent_node"
+	}
+	return "openai"
+}
+
 // spanID is stable: the same trace gives the same spans.
 func (b *spans) spanID(part string) string {
 	sum := sha256.Sum256([]byte(b.session + "\x00" + part))
@@ -182,6 +191,7 @@ type eventData struct {
 	Input                   uint64 `json:"input_tokens"`
 	Output                  uint64 `json:"output_tokens"`
 	Cached                  uint64 `json:"cached_tokens"`
+	Reasoning               uint64 `json:"reasoning_tokens"`
 	Calls                   json.RawMessage
 	Tool, Class, Content    string
 	Arguments               json.RawMessage
@@ -207,7 +217,7 @@ func (b *spans) take(e trace.Event) error {
 		b.model = d.Model
 		b.root = b.begin("session", "invoke_agent agent_node", kindInternal, e.Time,
 			text("gen_ai.operation.name", "invoke_agent"), text("gen_ai.agent.name", "agent_node"), text("gen_ai.conversation.id", b.session),
-			text("gen_ai.request.model", d.Model))
+			text("gen_ai.provider.name", provider(d.Model)), text("gen_ai.request.model", d.Model))
 		if b.opt.Content {
 			b.root.Attributes = append(b.root.Attributes, text("gen_ai.input.messages", messages("user", d.Task)), text("gen_ai.system_instructions", d.System))
 		}
@@ -217,7 +227,7 @@ func (b *spans) take(e trace.Event) error {
 	case "request":
 		if !d.Planned {
 			b.sample = b.begin(fmt.Sprintf("sample %d", e.Seq), "chat "+b.model, kindClient, e.Time,
-				text("gen_ai.operation.name", "chat"), text("gen_ai.request.model", b.model), whole("gen_ai.request.max_tokens", d.MaxOutputTokens),
+				text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", provider(b.model)), text("gen_ai.request.model", b.model), whole("gen_ai.request.max_tokens", d.MaxOutputTokens),
 				whole("agent_node.step", d.Step))
 		}
 	case "response":
@@ -254,7 +264,7 @@ func (b *spans) answered(e trace.Event, d *eventData) {
 	}
 	b.sample = nil
 	s.Attributes = append(s.Attributes, texts("gen_ai.response.finish_reasons", d.Finish), whole("gen_ai.usage.input_tokens", d.Input),
-		whole("gen_ai.usage.output_tokens", d.Output), whole("gen_ai.usage.cached_tokens", d.Cached))
+		whole("gen_ai.usage.output_tokens", d.Output), whole("gen_ai.usage.cache_read.input_tokens", d.Cached), whole("gen_ai.usage.reasoning.output_tokens", d.Reasoning))
 	failed := ""
 	if d.Error != "" {
 		failed = "model_error"
