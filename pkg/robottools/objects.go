@@ -29,6 +29,14 @@ type sighting struct {
 	size    [3]float64   // m
 	stamp   ros.Time
 	arrived time.Time
+	// ahead is the detection itself, as long as the transform of its stamp has not arrived: until then the newest before it serves.
+	ahead *detection
+}
+
+// detection is where a detector saw something.
+type detection struct {
+	frame string
+	pose  spatial.Pose
 }
 
 // newObjects listens to the profile's detections; nil where it has none.
@@ -91,15 +99,34 @@ func (o *objectMemory) locate(frame string, r reading, d *ros.Message) (sighting
 	if !p.Finite() {
 		return sighting{}, fmt.Errorf("detection in %s: rule finite: position %v", frame, p.Position)
 	}
-	t, err := o.world.at(o.profile.Frames.Map, frame, r.stamp)
-	if err != nil {
-		return sighting{}, err
-	}
 	size := d.Msg("bbox.size")
-	return sighting{
-		pose: t.ApplyPose(p), size: [3]float64{size.Float("x"), size.Float("y"), size.Float("z")},
-		stamp: r.stamp, arrived: r.arrived,
-	}, nil
+	s := sighting{
+		size:  [3]float64{size.Float("x"), size.Float("y"), size.Float("z")},
+		stamp: r.stamp, arrived: r.arrived, ahead: &detection{frame, p},
+	}
+	return s, o.place(&s)
+}
+
+// place puts a sighting where its detection is in the map frame.
+func (o *objectMemory) place(s *sighting) error {
+	t, err := o.world.lookup(o.profile.Frames.Map, s.ahead.frame, s.stamp)
+	if err != nil {
+		return err
+	}
+	s.pose = t.Transform.ApplyPose(s.ahead.pose)
+	if t.Stamp == int64(s.stamp) {
+		s.ahead = nil
+	}
+	return nil
+}
+
+// look again at sightings whose transforms had not arrived with them: topics come in no order. It is called with o.mu held.
+func (o *objectMemory) look() {
+	for name, s := range o.seen {
+		if s.ahead != nil && o.place(&s) == nil {
+			o.seen[name] = s
+		}
+	}
 }
 
 // flicker is how much older than the newest picture a sighting may be and still count as in view: detectors miss one now and then.
@@ -114,6 +141,7 @@ func (o *objectMemory) scope(now ros.Time) map[string]any {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.look()
 	out := make(map[string]any, len(o.profile.Objects))
 	for name, record := range o.profile.Objects {
 		e := map[string]any{"seen": false, "in_view": false, "place": record.Place, "held": name == o.grip.object}
@@ -169,6 +197,7 @@ func (r *Robot) heldNow() grip {
 	o := r.objects
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.look()
 	switch {
 	case o.grip.object != "" && (width < gripEmpty || math.Abs(width-o.grip.width) > gripSlip):
 		o.grip = grip{}
@@ -184,7 +213,7 @@ func (r *Robot) heldNow() grip {
 	if o.grip.object != "" && tipErr == nil {
 		// What is held is where the tip is, whether the camera sees it or not.
 		held := o.seen[o.grip.object]
-		held.pose = tip.Pose()
+		held.pose, held.ahead = tip.Pose(), nil
 		held.stamp = r.node.Clock().Now()
 		o.seen[o.grip.object] = held
 	}

@@ -315,11 +315,17 @@ func (w *worldView) transform(ctx context.Context, target, source string, maxAge
 
 // at is where source is in target at a stamp; the newest transform serves where the stamp is a little ahead of it.
 func (w *worldView) at(target, source string, stamp ros.Time) (spatial.Transform, error) {
+	r, err := w.lookup(target, source, stamp)
+	return r.Transform, err
+}
+
+// lookup is at, with the time that the transform holds for.
+func (w *worldView) lookup(target, source string, stamp ros.Time) (tf.Result, error) {
 	r, err := w.buffer.Lookup(tf.Query{Target: target, Source: source, At: int64(stamp), MaxAge: w.maxAge, Tolerance: w.maxAge})
 	if err != nil {
-		return spatial.Transform{}, fmt.Errorf("%w: %w", errStaleTransform, err)
+		return tf.Result{}, fmt.Errorf("%w: %w", errStaleTransform, err)
 	}
-	return r.Transform, nil
+	return r, nil
 }
 
 func transformMap(r tf.Result) map[string]any {

@@ -1,5 +1,3 @@
-//go:build !race
-
 package shell_test
 
 import (
@@ -9,10 +7,8 @@ import (
 	"agent_node/pkg/shell"
 )
 
-// The race detector shuffles what becomes ready at one moment of virtual time, and an arm's plan begins from one sample or the next:
-// without it a run is the same to the last bit.
-
-// TestTheSameSeedRunsTheSameErrand, to the last bit, from a start that the seed says; another seed gives another run.
+// TestTheSameSeedRunsTheSameErrand, to the last bit, from a start that the seed says; another seed gives another run. What becomes ready at
+// one moment of virtual time runs in any order, and the race detector shuffles it: nothing may depend on which topic is heard first.
 func TestTheSameSeedRunsTheSameErrand(t *testing.T) {
 	const task = "take the red cube to the kitchen"
 	random := []string{"start.random=true", "objects.random:=true"}
