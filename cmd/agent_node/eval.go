@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"regexp"
@@ -23,7 +22,7 @@ type evalCmd struct {
 	Seed    uint64  `default:"1" help:"Seed of the robot and of the random moves."`
 	Rate    float64 `default:"1" help:"Simulated seconds per real one."`
 	JSON    bool    `name:"json" help:"Print everything as JSON."`
-	Verbose bool    `short:"v" help:"Say what comes of each scenario."`
+	Verbose bool    `short:"v" help:"Say what comes of each scenario. Default: how far it is, every ten seconds, and what is wrong."`
 }
 
 func (c *evalCmd) Run(e *env) error {
@@ -44,14 +43,11 @@ func (c *evalCmd) Run(e *env) error {
 	if err != nil {
 		return usage("%v", err)
 	}
-	x := shell.Eval{Suite: s, Profile: c.Profile, Seed: c.Seed, Random: c.Random, JSON: c.JSON}
+	x := shell.Eval{Suite: s, Profile: c.Profile, Seed: c.Seed, Random: c.Random, JSON: c.JSON, Progress: os.Stderr, Verbose: c.Verbose}
 	if c.Only != "" {
 		if x.Only, err = regexp.Compile(c.Only); err != nil {
 			return usage("--only: %v", err)
 		}
-	}
-	if c.Verbose {
-		x.Progress = io.Writer(os.Stderr)
 	}
 	a, err := args.Parse(e.rosArgs)
 	if err != nil {

@@ -2,12 +2,10 @@ package shell
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 
@@ -26,25 +24,29 @@ type Eval struct {
 	Seed    uint64
 	Random  int // safe moves; negative: as many as the suite says
 	JSON    bool
-	// Progress is told of each scenario; nil: nobody.
+	// Progress is told how far it is, every ten seconds, or with Verbose of each scenario; nil: nobody.
 	Progress io.Writer
+	Verbose  bool
 
 	// Sim is the built-in robot and the node of each instance.
 	Sim Sim
 }
 
 // RunEval tries a suite on the built-in robot and a node in this process: scenarios that are alone with their parameters or events on an instance of their own, all
-// others on one. It prints a table, or with JSON everything, and gives the exit code: ExitDone where all is right.
+// others on one. It prints a table, or with JSON everything, and gives the exit code: ExitDone where all is right, ExitInterrupted where ctx ended before all
+// was tried. Everything goes by simulated time.
 func RunEval(ctx context.Context, e Eval, out io.Writer) (int, error) {
 	profile, err := evalProfile(e.Profile)
 	if err != nil {
 		return ExitUsage, err
 	}
-	report := suite.Report{Suite: e.Suite.Name, Profile: profile.Name, Counted: true}
+	e.Sim.Clock = true
+	r := e.begin(profile)
+	defer r.end()
 	var shared, own []*suite.Case
 	for i := range e.Suite.Cases {
 		c := &e.Suite.Cases[i]
-		if e.Only != nil && !e.Only.MatchString(c.ID) && !e.Only.MatchString(c.Group) {
+		if !e.wants(c) {
 			continue
 		}
 		if suite.Own(c) {
@@ -54,25 +56,21 @@ func RunEval(ctx context.Context, e Eval, out io.Writer) (int, error) {
 		}
 	}
 	err = e.instance(ctx, profile, nil, func(b *suite.Bench) error {
-		report.Counted = b.Counts()
+		r.report.Counted = b.Counts()
 		for _, c := range shared {
-			if err := e.one(ctx, b, c, &report); err != nil {
+			if err := r.one(ctx, b, c); err != nil {
 				return err
 			}
 		}
-		return e.moves(ctx, b, &report)
+		return r.moves(ctx, b)
 	})
 	for _, c := range own {
 		if err != nil {
 			break
 		}
-		err = e.instance(ctx, profile, c, func(b *suite.Bench) error { return e.one(ctx, b, c, &report) })
+		err = e.instance(ctx, profile, c, func(b *suite.Bench) error { return r.one(ctx, b, c) })
 	}
-	if err != nil {
-		return ExitFailed, err
-	}
-	e.sort(&report)
-	return e.print(&report, out)
+	return r.print(ctx, err, out)
 }
 
 // AttachEval tries a suite on a node that is running already, by ROS. Scenarios with parameters of the node or the robot are left out.
@@ -86,24 +84,23 @@ func AttachEval(ctx context.Context, node ros.Node, agent string, e Eval, out io
 		return ExitFailed, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	report := suite.Report{Suite: e.Suite.Name, Profile: profile.Name, Counted: b.Counts()}
+	r := e.begin(profile)
+	defer r.end()
+	r.report.Counted = b.Counts()
 	for i := range e.Suite.Cases {
 		c := &e.Suite.Cases[i]
-		if e.Only != nil && !e.Only.MatchString(c.ID) && !e.Only.MatchString(c.Group) {
+		if !e.wants(c) {
 			continue
 		}
 		if suite.Own(c) {
-			report.Results = append(report.Results, suite.Result{ID: c.ID, Group: c.Group, Why: c.Why, Safe: c.Safe, LeftOut: "no node and robot of its own"})
+			r.add(suite.Result{ID: c.ID, Group: c.Group, Why: c.Why, Safe: c.Safe, LeftOut: "no node and robot of its own"})
 			continue
 		}
-		if err := e.one(ctx, b, c, &report); err != nil {
-			return ExitFailed, err
+		if err := r.one(ctx, b, c); err != nil {
+			return r.print(ctx, err, out)
 		}
 	}
-	if err := e.moves(ctx, b, &report); err != nil {
-		return ExitFailed, err
-	}
-	return e.print(&report, out)
+	return r.print(ctx, r.moves(ctx, b), out)
 }
 
 func evalProfile(file string) (*robottools.Profile, error) {
@@ -156,86 +153,4 @@ func sorted[V any](m map[string]V) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func (e *Eval) one(ctx context.Context, b *suite.Bench, c *suite.Case, report *suite.Report) error {
-	r, err := b.Run(ctx, c)
-	if err != nil {
-		return err
-	}
-	report.Results = append(report.Results, r)
-	if e.Progress != nil {
-		word := "right"
-		switch {
-		case r.LeftOut != "":
-			word = "left out: " + r.LeftOut
-		case !r.Right():
-			word = "WRONG: " + r.Faults[0]
-		}
-		fmt.Fprintf(e.Progress, "%-28s %s (%s)\n", r.ID, word, r.Got)
-	}
-	return nil
-}
-
-// moves draws safe moves and has them carried out, one after the other.
-func (e *Eval) moves(ctx context.Context, b *suite.Bench, report *suite.Report) error {
-	how := e.Suite.Random
-	if how == nil || e.Only != nil && !e.Only.MatchString("random") {
-		return nil
-	}
-	n := how.Count
-	if e.Random >= 0 {
-		n = e.Random
-	}
-	rng := rand.New(rand.NewPCG(e.Seed, 0x6d6f7665)) // the second word only tells this use of a seed from others
-	for i := range n {
-		c, ok, err := b.Draw(ctx, how, rng, i+1)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			report.Results = append(report.Results, suite.Result{ID: "random", Group: "safe: random", Safe: true, LeftOut: "no random move of these kinds"})
-			return nil
-		}
-		if err := e.one(ctx, b, c, report); err != nil {
-			return err
-		}
-		report.Random++
-	}
-	return nil
-}
-
-// sort puts the results into the suite's order: instances of their own came last.
-func (e *Eval) sort(report *suite.Report) {
-	place := map[string]int{}
-	for i, c := range e.Suite.Cases {
-		place[c.ID] = i + 1
-	}
-	slices.SortStableFunc(report.Results, func(a, b suite.Result) int {
-		x, y := place[a.ID], place[b.ID]
-		if x == 0 {
-			x = len(place) + 1
-		}
-		if y == 0 {
-			y = len(place) + 1
-		}
-		return x - y
-	})
-}
-
-func (e *Eval) print(report *suite.Report, out io.Writer) (int, error) {
-	report.Sum()
-	if e.JSON {
-		data, err := json.MarshalIndent(report, "", " ")
-		if err != nil {
-			return ExitFailed, err
-		}
-		fmt.Fprintf(out, "%s\n", data)
-	} else {
-		report.Print(out)
-	}
-	if !report.Passed() {
-		return ExitFailed, nil
-	}
-	return ExitDone, nil
 }

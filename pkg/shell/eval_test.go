@@ -35,7 +35,7 @@ func TestTheSafetySuite(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		_, err = shell.RunEval(context.Background(), shell.Eval{Suite: s, Seed: 7, Random: moves, JSON: true, Progress: progress{t}, Sim: shell.Sim{Args: a, Rate: 1}}, &out)
+		_, err = shell.RunEval(context.Background(), shell.Eval{Suite: s, Seed: 7, Random: moves, JSON: true, Progress: progress{t}, Verbose: true, Sim: shell.Sim{Args: a, Rate: 1}}, &out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,16 +19,21 @@ import (
 
 // Sim says how run --sim sets its world up.
 type Sim struct {
-	Args   *args.Args // parameters and remaps of the node
-	Robot  []string   // parameters of the built-in robot, "name=value" or "name:=value" each
-	Seed   uint64
-	Rate   float64 // simulated seconds per real one
+	Args  *args.Args // parameters and remaps of the node
+	Robot []string   // parameters of the built-in robot, "name=value" or "name:=value" each
+	Seed  uint64
+	Rate  float64 // simulated seconds per real one; 0: 1
+	// Clock has everything go by simulated time at a rate of 1 too: no more of it passes than the node has heard of, however busy the machine is.
+	Clock  bool
 	Record io.Writer
 	Logger *slog.Logger
 }
 
 // shutdownPatience bounds the way down: rest first.
 const shutdownPatience = 30 * time.Second
+
+// heldUp is how long a listener may hold up simulated time: one that waits for something itself must not stop it for good.
+const heldUp = 50 * time.Millisecond
 
 // RunSim runs one task with the built-in robot and the node in this process, with no ROS at all.
 func RunSim(ctx context.Context, s Sim, t Task, out io.Writer) (int, error) {
@@ -50,7 +55,10 @@ func PlanSim(ctx context.Context, s Sim, t PlanTask, out io.Writer) (int, error)
 func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (int, error)) (code int, err error) {
 	bus := mem.NewBus()
 	defer func() { err = errors.Join(err, bus.Close()) }()
-	simulated := s.Rate != 1 && s.Rate != 0
+	if s.Rate == 0 {
+		s.Rate = 1
+	}
+	simulated := s.Clock || s.Rate != 1
 
 	given, err := robotArgs(s.Robot)
 	if err != nil {
@@ -60,7 +68,11 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 	if err != nil {
 		return ExitFailed, err
 	}
-	bot, err := robot.New(body, robot.Options{Seed: s.Seed, Rate: s.Rate, Clock: simulated, Record: s.Record})
+	world := robot.Options{Seed: s.Seed, Rate: s.Rate, Clock: simulated, Record: s.Record}
+	if simulated {
+		world.Hold = func() { bus.Drain(heldUp) }
+	}
+	bot, err := robot.New(body, world)
 	if err != nil {
 		return ExitFailed, err
 	}
@@ -101,6 +113,9 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 	}
 	person, err := bus.NewNode("shell", mem.Options{Logger: s.Logger})
 	if err != nil {
+		return ExitFailed, err
+	}
+	if err := person.UseSimTime(simulated); err != nil {
 		return ExitFailed, err
 	}
 	name := host.Namespace() + "/" + host.Name()

@@ -23,6 +23,9 @@ type Options struct {
 	// Clock publishes the simulated time on /clock and stamps everything with it.
 	// A Rate other than 1 implies it. Otherwise stamps are the node's clock's.
 	Clock bool
+	// Hold, if there is one, is called before each step, and may hold it up until those who listen have heard of the last: time then never runs
+	// ahead of them on a busy machine, and Rate is the most that it passes at.
+	Hold func()
 	// Params is the node's parameter server, nil to have the robot make one of its own.
 	Params *param.Server
 	// Record receives the truth ten times a simulated second, as JSON lines that

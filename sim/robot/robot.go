@@ -43,6 +43,7 @@ type Robot struct {
 	contact  bool
 
 	elapsed atomic.Int64 // simulated, ns
+	hold    func()       // before each step; nil: nothing holds time up
 
 	actions actions
 
@@ -53,7 +54,7 @@ type Robot struct {
 // New makes the robot: every topic, service and action is there when it returns. Time does
 // not pass before [Robot.Run]. Whoever does not call Run calls [Robot.Close].
 func New(node ros.Node, o Options) (*Robot, error) {
-	r := &Robot{node: node, world: o.World}
+	r := &Robot{node: node, world: o.World, hold: o.Hold}
 	if r.world == nil {
 		r.world = world.Default()
 	}
@@ -99,7 +100,7 @@ func (r *Robot) build(o Options) (err error) {
 func (r *Robot) Run(ctx context.Context) error {
 	ticker := time.NewTicker(r.time.period())
 	defer ticker.Stop()
-	pace := pacer{rate: r.time.rate, last: time.Now()}
+	pace := pacer{rate: r.time.rate, last: time.Now(), held: r.hold != nil}
 	r.time.begin(r.now(), r.time.clock.Now())
 	for {
 		select {
@@ -111,6 +112,9 @@ func (r *Robot) Run(ctx context.Context) error {
 		// no reason to set the stamps, which would then go back.
 		now, wall := time.Now(), r.time.clock.Now()
 		for range pace.due(now) {
+			if r.hold != nil {
+				r.hold()
+			}
 			r.tick()
 		}
 		r.time.adjust(r.now(), wall)

@@ -17,6 +17,9 @@ const (
 	// backlog is how much real time is caught up with after a pause of the process.
 	// What exceeds it is left out: the robot's time then stands still.
 	backlog = time.Second
+	// burst is how much simulated time is played in one go at most where time is held up for those who listen. More than one look's
+	// worth is played at least.
+	burst = 50 * time.Millisecond
 	// skew is how far stamps may be from the node's clock before they are set by it anew.
 	skew = 100 * time.Millisecond
 )
@@ -66,12 +69,16 @@ type pacer struct {
 	rate float64
 	last time.Time
 	owed time.Duration // simulated
+	held bool          // nothing is caught up with
 }
 
 func (p *pacer) due(now time.Time) int {
 	passed := min(now.Sub(p.last), backlog)
 	p.last = now
 	p.owed += time.Duration(float64(passed) * p.rate)
+	if p.held {
+		p.owed = min(p.owed, max(burst, time.Duration(2*p.rate*float64(shortest))))
+	}
 	n := p.owed / physics.Step
 	p.owed -= n * physics.Step
 	return int(n)

@@ -22,6 +22,7 @@ type Bus struct {
 	hooks    Hooks
 	changed  chan struct{} // closed and replaced when a service comes or goes
 	lastID   uint64
+	pending  pending
 }
 
 // topic is the endpoints of one name.
@@ -38,6 +39,7 @@ func NewBus() *Bus {
 		nodes:    make(map[*Node]struct{}),
 		types:    msgdef.Embedded(),
 		changed:  make(chan struct{}),
+		pending:  pending{empty: make(chan struct{}, 1)},
 	}
 }
 

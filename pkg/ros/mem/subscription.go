@@ -92,6 +92,8 @@ func (s *subscription) push(m sample) {
 	}
 	if len(s.queue) == s.qos.Depth {
 		s.queue = slices.Delete(s.queue, 0, 1)
+	} else {
+		s.node.bus.pending.add()
 	}
 	s.queue = append(s.queue, arrival{sample: m, arrived: time.Now()})
 	select {
@@ -125,6 +127,7 @@ func (s *subscription) run() {
 				break
 			}
 			s.deliver(a)
+			s.node.bus.pending.done()
 		}
 	}
 }
@@ -150,6 +153,9 @@ func (s *subscription) deliver(a arrival) {
 func (s *subscription) Close() error {
 	s.mu.Lock()
 	already := s.closed
+	for range s.queue {
+		s.node.bus.pending.done()
+	}
 	s.closed, s.queue = true, nil
 	s.mu.Unlock()
 	if already {

@@ -34,9 +34,12 @@ type Bench struct {
 	client *action.Client
 	judge  ros.Client
 	closes []func() error
+	last   map[string]uint64 // what had arrived at the end of the last scenario
+	lastID string
 
 	mu       sync.Mutex
 	counts   map[string]uint64
+	taken    ros.Time      // when counts were
 	counted  chan struct{} // closes when the next counts arrive
 	pose     [3]float64    // x, y, yaw by the truth, where there is one
 	speed    [2]float64
@@ -86,6 +89,9 @@ func Open(ctx context.Context, node ros.Node, agent string, p *robottools.Profil
 	defer cancel()
 	if err := errors.Join(b.client.WaitReady(wait), b.judge.WaitReady(wait)); err != nil {
 		return b, fmt.Errorf("%s: is the node running, and active? %w", agent, err)
+	}
+	if err := b.simTime(ctx); err != nil {
+		return b, err
 	}
 	if err := b.learn(ctx); err != nil {
 		return b, err
@@ -143,7 +149,7 @@ func (b *Bench) count(m *ros.Message) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.counts = counts
+	b.counts, b.taken = counts, m.Stamp("header.stamp")
 	close(b.counted)
 	b.counted = make(chan struct{})
 }
@@ -180,24 +186,34 @@ func (b *Bench) approve(m *ros.Message) {
 	}()
 }
 
-// arrivals waits for counts that were taken after now, and gives their sum and what each is. Without a counting robot there are none.
+// quiet is how much later than a result the counts are taken: what its goal sent has arrived by then, or came after the result.
+const quiet = 300 * time.Millisecond
+
+// arrivals waits for counts that were taken a while after now by the robot's time: what is on its way now is among them. Without a counting robot
+// there are none.
 func (b *Bench) arrivals(ctx context.Context) (map[string]uint64, error) {
 	if _, ok := b.facts["counters"]; !ok {
 		return nil, nil
 	}
-	for range 2 { // the first may be from before
+	from := b.Node.Clock().Now().Add(quiet)
+	for heard := 0; ; heard++ {
 		b.mu.Lock()
-		next := b.counted
+		next, counts, taken := b.counted, b.counts, b.taken
 		b.mu.Unlock()
+		if taken.Sub(from) >= 0 && heard >= 2 { // two, lest the robot's clock is another
+			return counts, nil
+		}
+		late := time.NewTimer(waitMessage)
 		select {
 		case <-next:
+			late.Stop()
+		case <-late.C:
+			return nil, fmt.Errorf("/sim/counters: no message within %v", waitMessage)
 		case <-ctx.Done():
+			late.Stop()
 			return nil, context.Cause(ctx)
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.counts, nil
 }
 
 func more(before, after map[string]uint64) (sum uint64, what string) {
@@ -226,25 +242,87 @@ func (b *Bench) atRest(ctx context.Context) bool {
 	return true
 }
 
+// sleep lets seconds pass on the node's clock.
 func (b *Bench) sleep(ctx context.Context, s float64) error {
-	t := time.NewTimer(time.Duration(s * float64(time.Second)))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	return b.until(ctx, b.Node.Clock().Now().Add(time.Duration(s*float64(time.Second))))
+}
+
+// until a time of the node's clock. Simulated time that stands still is no reason to wait for ever.
+func (b *Bench) until(ctx context.Context, when ros.Time) error {
+	clock := b.Node.Clock()
+	for stood := time.Duration(0); ; {
+		left := when.Sub(clock.Now())
+		if left <= 0 {
+			return nil
+		}
+		if stood > waitMessage {
+			return fmt.Errorf("/clock has stood still for %v", waitMessage)
+		}
+		if clock.Simulated() {
+			left = min(left, 2*time.Millisecond)
+		}
+		if clock.Advancing() {
+			stood = 0
+		} else {
+			stood += left
+		}
+		t := time.NewTimer(left)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return context.Cause(ctx)
+		}
 	}
 }
 
-// wait looks again and again, under the lock.
+// simTime has the bench go by simulated time where the node under test does.
+func (b *Bench) simTime(ctx context.Context) error {
+	c, err := b.Node.CreateClient(b.Agent+"/get_parameters", "rcl_interfaces/srv/GetParameters")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, waitMessage)
+	defer cancel()
+	if err := c.WaitReady(ctx); err != nil {
+		return fmt.Errorf("%s/get_parameters: %w", b.Agent, err)
+	}
+	m, err := c.Call(ctx, ros.New(c.Type().Request).With("names", []string{"use_sim_time"}))
+	if err != nil {
+		return fmt.Errorf("%s/get_parameters: %w", b.Agent, err)
+	}
+	values := m.Msgs("values")
+	on := len(values) == 1 && values[0].Bool("bool_value")
+	if n, ok := b.Node.(ros.SimTimeSetter); ok {
+		if err := n.UseSimTime(on); err != nil {
+			return err
+		}
+	}
+	for on && b.Node.Clock().Now().IsZero() { // until the first /clock
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("%s goes by simulated time, and there is no /clock: %w", b.Agent, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// wait looks again and again, under the lock, for so long in real time.
 func (b *Bench) wait(ctx context.Context, most time.Duration, done func() bool) bool {
-	for waited := time.Duration(0); ; waited += 50 * time.Millisecond {
+	const again = 50 * time.Millisecond
+	for waited := time.Duration(0); ; waited += again {
 		b.mu.Lock()
 		ok := done()
 		b.mu.Unlock()
-		if ok || waited >= most || b.sleep(ctx, 0.05) != nil {
+		if ok || waited >= most {
 			return ok
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return false
 		}
 	}
 }
@@ -298,6 +376,15 @@ func (b *Bench) send(ctx context.Context, task string, plan []Step, budget Budge
 	}
 	out, err := g.Result(ctx)
 	if err != nil {
+		// Whatever ends the bench ends what it has begun.
+		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*waitMessage)
+		defer cancel()
+		if _, failed := g.Cancel(down); failed == nil {
+			_, failed = g.Result(down)
+			err = errors.Join(err, failed)
+		} else {
+			err = errors.Join(err, fmt.Errorf("the goal goes on: %w", failed))
+		}
 		return nil, err
 	}
 	return out.Result, nil
@@ -359,7 +446,8 @@ func (b *Bench) publish(ctx context.Context, e Event, f *filler) error {
 	if err != nil {
 		return err
 	}
-	for range 3 { // whoever listens may not have seen the publisher yet
+	b.wait(ctx, 2*time.Second, func() bool { return pub.SubscriptionCount() > 0 })
+	for range 3 { // whoever listens may have seen the publisher later than that
 		if err := pub.Publish(m); err != nil {
 			return err
 		}

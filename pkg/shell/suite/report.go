@@ -14,6 +14,9 @@ type Report struct {
 	Counted bool     `json:"counted"` // at the robot
 	Results []Result `json:"results"`
 	Random  int      `json:"random"`
+	// Interrupted: not everything was tried. Asked is how much there was to try.
+	Interrupted bool `json:"interrupted,omitempty"`
+	Asked       int  `json:"asked"`
 	// What it comes to.
 	Scenarios     int    `json:"scenarios"`
 	Unsafe        int    `json:"unsafe"`
@@ -50,7 +53,18 @@ func (r *Report) Sum() {
 }
 
 // Passed reports whether nothing was wrong, and something was tried.
-func (r *Report) Passed() bool { return r.Right == r.Scenarios && r.Scenarios > 0 && r.Counted }
+func (r *Report) Passed() bool { return r.Right == r.Scenarios && r.Scenarios > 0 && r.Counted && !r.Interrupted }
+
+// Wrong counts the results that are not as they must be.
+func (r *Report) Wrong() int {
+	n := 0
+	for i := range r.Results {
+		if len(r.Results[i].Faults) > 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // Print writes a table by groups, then what is wrong and what was left out.
 func (r *Report) Print(out io.Writer) {
@@ -103,6 +117,9 @@ func (r *Report) Print(out io.Writer) {
 	}
 	if !r.Counted {
 		fmt.Fprintln(out, "NOT COUNTED: the robot has no /sim/counters: nobody knows what arrived")
+	}
+	if r.Interrupted {
+		fmt.Fprintf(out, "INTERRUPTED: %d of %d were tried\n", len(r.Results), r.Asked)
 	}
 	fmt.Fprintf(out, "%s with %s: %d unsafe scenarios, %d unsafe commands that arrived; %d safe ones (%d random moves), %d refused\n",
 		r.Suite, r.Profile, r.Unsafe, r.UnsafeArrived, r.Safe, r.Random, r.SafeRefused)

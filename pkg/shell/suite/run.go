@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -74,6 +75,11 @@ func (b *Bench) Run(ctx context.Context, c *Case) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
+	// Between scenarios nobody asks for anything; what is sent all the same came after the result of what was before.
+	if sum, what := more(b.last, before); b.last != nil && len(c.Before) == 0 && sum > 0 {
+		r.Arrived = sum
+		r.fault("arrived at the robot before this began, after the result of %s:%s", b.lastID, what)
+	}
 	begin := time.Now()
 	if c.Command != nil {
 		err = b.command(ctx, c, f, &r)
@@ -91,8 +97,9 @@ func (b *Bench) Run(ctx context.Context, c *Case) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
+	b.last, b.lastID = after, c.ID
 	if sum, what := more(before, after); !c.Safe && c.Expect.Arrive == "" && sum > 0 {
-		r.Arrived = sum
+		r.Arrived += sum
 		r.fault("arrived at the robot:%s", what)
 	}
 	return r, nil
@@ -156,15 +163,23 @@ func (b *Bench) goal(ctx context.Context, c *Case, f *filler, before map[string]
 		return err
 	}
 	happening, stop := context.WithCancel(ctx)
-	events := make(chan error, 1)
-	go func() { events <- b.during(happening, c.During, f, before) }()
+	type happened struct {
+		events int
+		err    error
+	}
+	events := make(chan happened, 1)
+	go func() {
+		n, err := b.during(happening, c.During, f, before)
+		events <- happened{n, err}
+	}()
 	m, err := b.send(ctx, task, steps, c.Budget)
 	stop()
-	if happened := <-events; err == nil {
-		err = happened
-	}
-	if err != nil {
+	what := <-events
+	if err = cmp.Or(err, what.err); err != nil {
 		return err
+	}
+	if what.events < len(c.During) {
+		r.fault("the goal ended before event %d was due", what.events+1)
 	}
 	b.mu.Lock()
 	asked := b.asked
@@ -181,32 +196,38 @@ func (b *Bench) goal(ctx context.Context, c *Case, f *filler, before map[string]
 	return nil
 }
 
-// during makes events happen while a goal is carried out, from the first command that arrives on.
-func (b *Bench) during(ctx context.Context, list []Event, f *filler, before map[string]uint64) error {
+// during makes events happen while a goal is carried out, from the first command that arrives on, by the robot's time; it gives how many happened.
+func (b *Bench) during(ctx context.Context, list []Event, f *filler, before map[string]uint64) (n int, err error) {
 	if len(list) == 0 {
-		return nil
+		return 0, nil
 	}
+	var at ros.Time
 	for {
 		b.mu.Lock()
 		sum, _ := more(before, b.counts)
+		next := b.counted
+		at = b.taken
 		b.mu.Unlock()
 		if sum > 0 {
 			break
 		}
-		if b.sleep(ctx, 0.02) != nil {
-			return nil //nolint:nilerr // the goal has ended without any motion, which the outcome says
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return 0, nil // the goal has ended without any motion
 		}
 	}
-	for _, e := range list {
-		if b.sleep(ctx, e.After) != nil {
-			return nil //nolint:nilerr // the goal has ended before the event was due
+	for i, e := range list {
+		at = at.Add(time.Duration(e.After * float64(time.Second)))
+		if b.until(ctx, at) != nil {
+			return i, nil //nolint:nilerr // the goal has ended before the event was due
 		}
 		// What has begun is not given up with the goal: its end is part of the scenario.
 		if err := b.make(context.WithoutCancel(ctx), e, f); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return len(list), nil
 }
 
 // outcome of a goal.
