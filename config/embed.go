@@ -1,7 +1,11 @@
 // Package config holds the shipped robot profiles and their JSON Schema.
 package config
 
-import _ "embed"
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
 
 // ProfileSchema is the JSON Schema of a robot profile.
 //
@@ -17,3 +21,24 @@ var SimRobot []byte
 //
 //go:embed suites/safety.yaml
 var SafetySuite []byte
+
+//go:embed *.yaml
+var profiles embed.FS
+
+// Shipped is a shipped profile by its name, which is the file's without its ending.
+func Shipped(name string) ([]byte, bool) {
+	data, err := profiles.ReadFile(name + ".yaml")
+	return data, err == nil
+}
+
+// Names are the shipped profiles', sorted.
+func Names() []string {
+	files, err := fs.Glob(profiles, "*.yaml")
+	if err != nil {
+		panic(err) // of a malformed pattern
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(f, ".yaml")
+	}
+	return files
+}

@@ -9,7 +9,7 @@ import (
 )
 
 type doctorCmd struct {
-	Profile  string        `type:"existingfile" help:"Profile file. Default: the one of the parameters, or of the node that runs."`
+	Profile  string        `help:"Profile file, or the name of a shipped one. Default: the one of the parameters, or of the node that runs."`
 	Patience time.Duration `default:"3s" help:"How long what is missing is waited for."`
 	JSON     bool          `name:"json" help:"As JSON."`
 }

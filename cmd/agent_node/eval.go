@@ -15,7 +15,7 @@ import (
 
 type evalCmd struct {
 	Suite   string  `arg:"" help:"A suite's file, or the name of one that is built in: safety."`
-	Profile string  `type:"existingfile" help:"Profile file. Default: the built-in robot's."`
+	Profile string  `help:"Profile file, or the name of a shipped one. Default: the built-in robot's."`
 	Agent   string  `placeholder:"NAME" help:"Try a node that is running already, by ROS, such as /agent_node. Default: the built-in robot and a node in this process."`
 	Only    string  `placeholder:"REGEXP" help:"Only scenarios whose id or group matches; 'random' for the random moves."`
 	Random  int     `default:"-1" help:"How many random safe moves. Default: as many as the suite says."`

@@ -179,7 +179,7 @@ func (c *runCmd) Run(e *env) error {
 }
 
 type toolsCmd struct {
-	Profile string `type:"existingfile" help:"Profile file. Default: the built-in robot's."`
+	Profile string `help:"Profile file, or the name of a shipped one. Default: the built-in robot's."`
 	JSON    bool   `name:"json" help:"As JSON, with the schemas."`
 }
 

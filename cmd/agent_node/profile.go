@@ -19,7 +19,7 @@ type profileCmd struct {
 }
 
 type profilePolicyCmd struct {
-	File    string `arg:"" optional:"" type:"existingfile" help:"Profile file. Default: the built-in robot's."`
+	File    string `arg:"" optional:"" help:"Profile file, or the name of a shipped one. Default: the built-in robot's."`
 	Enclave string `default:"/" help:"The enclave that the node is started in."`
 	JSON    bool   `name:"json" help:"As JSON, with the types."`
 }
@@ -56,7 +56,7 @@ func (c *profileInitCmd) Run(e *env) error {
 }
 
 type profileCheckCmd struct {
-	File     string        `arg:"" type:"existingfile" help:"Profile file."`
+	File     string        `arg:"" help:"Profile file, or the name of a shipped one."`
 	Offline  bool          `help:"Check the file alone."`
 	Graph    bool          `help:"Judge the graph even if nothing that the profile names is there."`
 	Patience time.Duration `default:"3s" help:"How long what is missing is waited for."`

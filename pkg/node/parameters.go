@@ -119,7 +119,7 @@ func declareParameters(s *param.Server) (*parameters, error) {
 	d := &declarer{s: s}
 	p := &parameters{
 		server:         s,
-		profile:        d.text("profile", "", "Robot profile (YAML file). Empty: the built-in robot's."),
+		profile:        d.text("profile", "", "Robot profile: a YAML file, or the name of a shipped one. Empty: the built-in robot's."),
 		robotNamespace: d.text("robot_namespace", "", "Put before the absolute names of the profile: of one of several robots, such as /r1."),
 		framePrefix:    d.text("frame_prefix", "", "Put before the profile's frames, as robot_state_publisher's is: of one of several robots, such as r1/. A frame that the profile writes with a slash before it has none."),
 		autostart:      d.flag("autostart", true, "Configure and activate at start."),

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"agent_node/config"
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness"
 	"agent_node/pkg/harness/budget"
@@ -40,9 +39,8 @@ func (n *Node) loadProfile() (*robottools.Profile, error) {
 	file := n.params.profile.Get()
 	if file == "" {
 		n.log.Warn("no profile is given: using that of the built-in robot, which is a simulation")
-		return robottools.Load("sim_robot.yaml (built in)", config.SimRobot)
 	}
-	return robottools.LoadFile(file)
+	return robottools.Open(file)
 }
 
 // configure makes everything that a goal needs.

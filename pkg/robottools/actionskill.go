@@ -25,6 +25,8 @@ type actionSkill struct {
 	success *expression
 	target  *expression
 	planner *planner
+	// relative is of goals that move by a distance or an angle, else nil.
+	relative *relative
 }
 
 func (r *Robot) newAction(b *bound, c *compiler) (tool.Tool, error) {
@@ -37,6 +39,7 @@ func (r *Robot) newAction(b *bound, c *compiler) (tool.Tool, error) {
 		success: c.one("binding/action/success", def.Success),
 		target:  c.one("binding/action/target", def.Target),
 	}
+	t.relative = newRelative(c, def, t.act)
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -86,6 +89,7 @@ func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (prepared
 	if bad != nil {
 		return p, bad
 	}
+	s["moved"] = unmoved()
 	goal, bad := t.message(s)
 	if bad != nil {
 		return p, bad
@@ -121,6 +125,15 @@ func (t *actionSkill) validate(ctx context.Context, call tool.Call, s scope, v v
 			return validate.Report{}, none, t.fail(tool.GeometryRefused, "%v", err)
 		}
 		r := v.checkPose(t.act, pose)
+		if bad := t.refuse(call, r); bad != nil {
+			return r, none, bad
+		}
+	}
+	if t.has("motion") {
+		r, err := t.relative.check(s, v)
+		if err != nil {
+			return validate.Report{}, none, t.fail(tool.GeometryRefused, "%v", err)
+		}
 		if bad := t.refuse(call, r); bad != nil {
 			return r, none, bad
 		}
@@ -170,11 +183,15 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	call.Note("skill.validated", map[string]any{"tool": t.name, "action": t.def.Binding.Action.Name})
 
 	run := &actionRun{b: t.bound, act: t.core, client: t.client, goal: p.goal, call: call, publishers: t.def.Binding.Action.Publishers}
+	begun := t.begin(s)
+	if begun != nil {
+		run.again = begun.again
+	}
 	cmd := guard.Command{
 		Tool: t.name, CallID: call.ID,
 		Allowance:  t.robot.allowance(limit, call.Deadline),
 		MustMove:   t.mustMove(s),
-		Revalidate: func(ctx context.Context) error { return t.revalidate(ctx, call, s) },
+		Revalidate: func(ctx context.Context) error { return t.revalidate(ctx, call, s, begun) },
 	}
 	if t.has("in_flight") {
 		cmd.Check = t.robot.world.inFlight(t.act)
@@ -213,7 +230,12 @@ func (t *actionSkill) succeeded(s scope, run *actionRun, out guard.Outcome) tool
 }
 
 // revalidate checks the start state afresh before a paused motion resumes.
-func (t *actionSkill) revalidate(ctx context.Context, call tool.Call, s scope) error {
+func (t *actionSkill) revalidate(ctx context.Context, call tool.Call, s scope, begun *begun) error {
+	if begun != nil {
+		if err := begun.measure(); err != nil {
+			return err
+		}
+	}
 	if _, _, bad := t.validate(ctx, call, s, t.robot.live()); bad != nil {
 		return errors.New(bad.Content)
 	}
@@ -228,6 +250,10 @@ func (t *actionSkill) takes(p preparedGoal) (time.Duration, bool) {
 	if d, ok := t.act.pathTime(p.path); ok {
 		return d, true
 	}
+	if t.relative != nil {
+		distance, angle, err := t.relative.asked(p.scope)
+		return t.act.limits.Duration(distance, angle), err == nil
+	}
 	from, known := t.robot.world.pose()
 	if t.target == nil || !known {
 		return 0, false
@@ -238,6 +264,10 @@ func (t *actionSkill) takes(p preparedGoal) (time.Duration, bool) {
 
 // mustMove: a goal farther away than the settled rule's displacement should change what is measured.
 func (t *actionSkill) mustMove(s scope) bool {
+	if t.relative != nil {
+		distance, angle, err := t.relative.asked(s)
+		return err == nil && math.Hypot(distance, angle) > 0.1
+	}
 	if t.target == nil {
 		return false
 	}
@@ -282,6 +312,9 @@ func (t *actionSkill) Predict(ctx context.Context, call tool.Call, state any) to
 	}
 	if r, _, bad := t.validate(ctx, call, s, v); bad != nil {
 		return refusedBy(bad, findingsOf(r))
+	}
+	if t.relative != nil {
+		return t.predictMotion(s, at)
 	}
 	if t.target == nil {
 		return tool.Prediction{Unknown: true}

@@ -130,6 +130,16 @@ func (p *Profile) checkMotion(at, name string, t Tool, class tool.Class, kind st
 		if slices.Contains(t.Validators, "path") && a.Planner == nil {
 			add(join(at, "binding/action"), "the validator path needs planner")
 		}
+		relative := a.Distance != "" || a.Angle != ""
+		if slices.Contains(t.Validators, "motion") && !relative {
+			add(join(at, "binding/action"), "the validator motion needs distance or angle")
+		}
+		if relative && p.Actuators[t.Actuator].Kind != kindBase {
+			add(join(at, "binding/action"), "distance and angle are of a base's goals")
+		}
+		if relative && a.Target != "" {
+			add(join(at, "binding/action"), "either a target, or distance and angle from where the robot stands")
+		}
 	}
 	p.checkGeometry(at, t, add)
 	if b := t.Binding.Publish; b != nil && slices.Contains(t.Validators, "motion") && b.Distance == "" && b.Angle == "" {
@@ -192,6 +202,8 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 		each(join(at, "binding/action/goal"), b.Goal)
 		one("binding/action/success", b.Success)
 		one("binding/action/target", b.Target)
+		one("binding/action/distance", b.Distance)
+		one("binding/action/angle", b.Angle)
 		if b.Planner != nil {
 			each(join(at, "binding/action/planner/goal"), b.Planner.Goal)
 			each(join(at, "binding/action/planner/from"), b.Planner.From)

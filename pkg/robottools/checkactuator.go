@@ -124,7 +124,7 @@ func (p *Profile) checkGeometry(at string, t Tool, add addFunc) {
 	}
 	l := t.TimeLimit
 	known := t.Estimate != "" || t.Binding.Trajectory != nil || b != nil && p.streams(t) && (b.Distance != "" || b.Angle != "") ||
-		t.Binding.Action != nil && p.Actuators[t.Actuator].Kind == kindBase && (t.Binding.Action.Target != "" || t.Binding.Action.Planner != nil)
+		t.Binding.Action != nil && p.Actuators[t.Actuator].Kind == kindBase && (t.Binding.Action.Target != "" || t.Binding.Action.Planner != nil || t.Binding.Action.Distance != "" || t.Binding.Action.Angle != "")
 	if l.Factor > 0 && !known {
 		add(join(at, "time_limit"), "how long the motion takes is not known to the geometry layer: give estimate")
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -59,6 +60,24 @@ func (s *source) errorf(path, format string, args ...any) *ProfileError {
 		}
 		p = p[:cut]
 	}
+}
+
+// Open reads the profile that an operator names: a file; a shipped profile by its name alone, such as turtlebot_nav2, where no file is
+// called so; or, for an empty name, that of the built-in robot. See Load.
+func Open(name string) (*Profile, error) {
+	if name == "" {
+		return Load("sim_robot.yaml (built in)", config.SimRobot)
+	}
+	if data, ok := config.Shipped(name); ok {
+		if _, err := os.Stat(name); err != nil {
+			return Load(name+".yaml (built in)", data)
+		}
+	}
+	p, err := LoadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; the shipped profiles are %s", err, strings.Join(config.Names(), ", "))
+	}
+	return p, err
 }
 
 // LoadFile reads a profile from a file. See Load.

@@ -252,6 +252,10 @@ type ActionBinding struct {
 	Success string `json:"success"`
 	// Target is CEL: {'x': …, 'y': …, 'yaw': …} in the map frame, the pose that the geometry layer checks.
 	Target string `json:"target"`
+	// Distance and Angle are CEL: the straight drive and the turn that the goal asks for from where the robot stands, m and rad,
+	// which the geometry layer checks beforehand. After a pause the goal is made anew with what moved says by then.
+	Distance string `json:"distance"`
+	Angle    string `json:"angle"`
 	// Planner asks somebody for the path to check it.
 	Planner *PlannerBinding `json:"planner"`
 	// Publishers are nodes that carry the goal out by publishing on the actuator's command topics, beside the server itself (a

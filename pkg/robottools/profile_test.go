@@ -1,6 +1,8 @@
 package robottools_test
 
 import (
+	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,21 +20,67 @@ func TestShippedProfileIsSound(t *testing.T) {
 	}
 }
 
+// Every profile that is shipped can be named, and is sound; one that is not there is answered by those that are.
+func TestShippedProfilesAreOpenedByName(t *testing.T) {
+	for _, name := range config.Names() {
+		p, err := robottools.Open(name)
+		if err != nil || p.Name != name {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if name != "sim_robot" && (p.Simulation || p.Permissions["skill"] == "allow") && !strings.HasPrefix(name, "ros1") {
+			t.Errorf("%s lets skills move a robot without asking", name)
+		}
+	}
+	if p, err := robottools.Open(""); err != nil || p.Name != "sim_robot" {
+		t.Errorf("no name: %v", err)
+	}
+	if _, err := robottools.Open("nobody"); err == nil || !strings.Contains(err.Error(), "turtlebot_nav2,") {
+		t.Errorf("a name that is none: %v", err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("turtlebot_nav2", bytes.Replace(config.SimRobot, []byte("name: sim_robot"), []byte("name: mine"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := robottools.Open("turtlebot_nav2"); err != nil || p.Name != "mine" {
+		t.Errorf("a file of that name comes first: %v", err)
+	}
+}
+
+// The TurtleBot's two profiles differ by the type of velocities and by what they say of themselves, and by nothing else.
+func TestStampedVariantIsKeptInStep(t *testing.T) {
+	plain, _ := config.Shipped("turtlebot_nav2")
+	stamped, _ := config.Shipped("turtlebot_nav2_stamped")
+	a, b := strings.Split(string(plain), "\n"), strings.Split(string(stamped), "\n")
+	if len(a) != len(b) {
+		t.Fatalf("%d lines and %d", len(a), len(b))
+	}
+	for i := range a {
+		same := strings.ReplaceAll(a[i], "geometry_msgs/msg/Twist}", "geometry_msgs/msg/TwistStamped}") == b[i]
+		if !same && !strings.HasPrefix(a[i], "#") && !strings.HasPrefix(a[i], "name: ") {
+			t.Errorf("line %d: %q and %q", i+1, a[i], b[i])
+		}
+	}
+}
+
 // TestFaultsHaveFileAndLine: every kind of fault is refused at start-up, with the line it stands on.
 func TestFaultsHaveFileAndLine(t *testing.T) {
 	good := string(config.SimRobot)
 	for name, c := range map[string]struct{ old, new, want string }{
-		"unknown field":      {"simulation: true", "simulatoin: true", `unknown field "simulatoin"`},
-		"wrong type":         {"linear: 0.5", "linear: fast", "actuators/base/limits/linear"},
-		"unknown class":      {"class: query\n    description: Where", "class: motion\n    description: Where", "tools/get_pose/class"},
-		"unknown actuator":   {"actuator: base\n    parameters:\n      type: object\n      properties:\n        distance_m", "actuator: leg\n    parameters:\n      type: object\n      properties:\n        distance_m", `no actuator is called "leg"`},
-		"bad CEL":            {"pass: charge > args.percent", "pass: charge >> args.percent", "tools/battery_above/pass"},
-		"unknown variable":   {"pass: charge > args.percent", "pass: chrage > args.percent", "undeclared reference"},
-		"twice":              {"frames: {map", "name: x\nframes: {map", `"name" stands twice`},
-		"no verdict":         {"    pass: charge > args.percent\n", "", "needs pass"},
-		"not YAML":           {"name: sim_robot", "name: [sim_robot", "sim_robot.yaml:"},
-		"open arguments":     {"required: [percent]\n      additionalProperties: false", "required: [percent]", "additionalProperties"},
-		"unvalidated motion": {"simulation: true", "simulation: false", ""},
+		"unknown field":       {"simulation: true", "simulatoin: true", `unknown field "simulatoin"`},
+		"wrong type":          {"linear: 0.5", "linear: fast", "actuators/base/limits/linear"},
+		"unknown class":       {"class: query\n    description: Where", "class: motion\n    description: Where", "tools/get_pose/class"},
+		"unknown actuator":    {"actuator: base\n    parameters:\n      type: object\n      properties:\n        distance_m", "actuator: leg\n    parameters:\n      type: object\n      properties:\n        distance_m", `no actuator is called "leg"`},
+		"bad CEL":             {"pass: charge > args.percent", "pass: charge >> args.percent", "tools/battery_above/pass"},
+		"unknown variable":    {"pass: charge > args.percent", "pass: chrage > args.percent", "undeclared reference"},
+		"twice":               {"frames: {map", "name: x\nframes: {map", `"name" stands twice`},
+		"no verdict":          {"    pass: charge > args.percent\n", "", "needs pass"},
+		"not YAML":            {"name: sim_robot", "name: [sim_robot", "sim_robot.yaml:"},
+		"open arguments":      {"required: [percent]\n      additionalProperties: false", "required: [percent]", "additionalProperties"},
+		"motion without one":  {"validators: [pose, path, in_flight]", "validators: [pose, path, motion, in_flight]", "the validator motion needs distance or angle"},
+		"target and distance": {"        target: target\n", "        target: target\n        distance: '1.0'\n", "either a target, or distance and angle"},
+		"turn of a gripper":   {"        success: result.reached_goal || result.stalled", "        angle: '1.0'\n        success: result.reached_goal || result.stalled", "distance and angle are of a base's goals"},
+		"unvalidated motion":  {"simulation: true", "simulation: false", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(good, c.old) {

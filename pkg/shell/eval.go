@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 
-	"agent_node/config"
 	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/args"
@@ -36,7 +35,7 @@ type Eval struct {
 // others on one. It prints a table, or with JSON everything, and gives the exit code: ExitDone where all is right, ExitInterrupted where ctx ended before all
 // was tried. Everything goes by simulated time.
 func RunEval(ctx context.Context, e Eval, out io.Writer) (int, error) {
-	profile, err := evalProfile(e.Profile)
+	profile, err := robottools.Open(e.Profile)
 	if err != nil {
 		return ExitUsage, err
 	}
@@ -75,7 +74,7 @@ func RunEval(ctx context.Context, e Eval, out io.Writer) (int, error) {
 
 // AttachEval tries a suite on a node that is running already, by ROS. Scenarios with parameters of the node or the robot are left out.
 func AttachEval(ctx context.Context, node ros.Node, agent string, e Eval, out io.Writer) (code int, err error) {
-	profile, err := evalProfile(e.Profile)
+	profile, err := robottools.Open(e.Profile)
 	if err != nil {
 		return ExitUsage, err
 	}
@@ -101,13 +100,6 @@ func AttachEval(ctx context.Context, node ros.Node, agent string, e Eval, out io
 		}
 	}
 	return r.print(ctx, r.moves(ctx, b), out)
-}
-
-func evalProfile(file string) (*robottools.Profile, error) {
-	if file == "" {
-		return robottools.Load("sim_robot.yaml (built in)", config.SimRobot)
-	}
-	return robottools.LoadFile(file)
 }
 
 // instance starts a robot and a node, with a case's parameters, and hands them over.

@@ -126,7 +126,7 @@ func AccessesOf(ctx context.Context, file string, given *args.Args, types ros.Ty
 		return all, err
 	}
 	r.all.Node = strings.TrimSuffix(host.Namespace(), "/") + "/" + host.Name()
-	p, err := loadProfile(file)
+	p, err := robottools.Open(file)
 	if err != nil {
 		return all, err
 	}

@@ -7,24 +7,15 @@ import (
 	"log/slog"
 	"text/tabwriter"
 
-	"agent_node/config"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/mem"
 )
 
-// loadProfile reads a profile file, or the built-in robot's where file is empty.
-func loadProfile(file string) (*robottools.Profile, error) {
-	if file == "" {
-		return robottools.Load("sim_robot.yaml (built in)", config.SimRobot)
-	}
-	return robottools.LoadFile(file)
-}
-
 // bindOffline binds a profile with no robot: enough to list and to check. types are the interface definitions; nil: the embedded ones.
 func bindOffline(file string, types ros.TypeSource) (p *robottools.Profile, table *tool.Table, err error) {
-	if p, err = loadProfile(file); err != nil {
+	if p, err = robottools.Open(file); err != nil {
 		return nil, nil, err
 	}
 	bus := mem.NewBus()

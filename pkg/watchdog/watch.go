@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"agent_node/config"
 	"agent_node/pkg/guard"
 	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros"
@@ -328,10 +327,7 @@ func (w *Watchdog) prepare(of whose) *standIn {
 }
 
 func newRobot(host Host, of whose, report func(guard.Report)) (*robottools.Robot, error) {
-	p, err := robottools.Load("sim_robot.yaml (built in)", config.SimRobot)
-	if of.profile != "" {
-		p, err = robottools.LoadFile(of.profile)
-	}
+	p, err := robottools.Open(of.profile)
 	if err != nil {
 		return nil, err
 	}
