@@ -155,6 +155,10 @@ func (b *bound) prepareIn(call tool.Call, v view) (scope, *tool.Result) {
 	if err == nil {
 		err = b.evalWhere(s)
 	}
+	if _, placed := s["begin"]; err != nil && s != nil && !placed {
+		f := b.robot.profile.Frames
+		return nil, b.fail(tool.StaleState, "where the robot is, is not known: no transform from %s to %s younger than %.1f s (%v)", f.Map, f.Base, b.robot.world.maxAge.Seconds(), err)
+	}
 	if err != nil {
 		return nil, b.fail(tool.PreconditionFailed, "%v", err)
 	}

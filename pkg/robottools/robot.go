@@ -345,11 +345,15 @@ func (r *Robot) awaitServer(ctx context.Context, b *bound, ready func(context.Co
 	wait, cancel := context.WithTimeout(ctx, r.wait)
 	defer cancel()
 	what, err := b.spec.Binding, ready(wait)
-	if _, base := r.actuators[b.def.Actuator]; err == nil && base {
+	_, base := r.actuators[b.def.Actuator]
+	if err == nil && base {
 		// The map comes once, some time after the node: without it no motion of the base can be judged.
 		what, err = "map "+r.profile.World.Map.Topic, r.world.awaitMap(wait)
 	}
 	if err == nil {
+		if base {
+			r.world.awaitPose(wait)
+		}
 		return nil
 	}
 	if ctx.Err() != nil {

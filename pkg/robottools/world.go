@@ -265,6 +265,29 @@ func (w *worldView) awaitMap(ctx context.Context) error {
 	}
 }
 
+// posePatience is how long a motion waits, beyond the age limit, for where the robot is: transforms come a moment after the node, and
+// localisation has gaps.
+const posePatience = time.Second
+
+// awaitPose waits a while for the robot's pose; without it what needs it is refused.
+func (w *worldView) awaitPose(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, w.maxAge+posePatience)
+	defer cancel()
+	for {
+		w.mu.Lock()
+		changed := w.changed
+		w.mu.Unlock()
+		if _, ok := w.pose(); ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 func (w *worldView) readMap(m *ros.Message, cells []int8, rules grid.Rules) (*grid.Grid, error) {
 	origin, err := grid.PlanarOrigin(poseOf(m.Msg("info.origin")))
 	if err != nil {
