@@ -99,7 +99,7 @@ func (t *actionSkill) prepareGoal(ctx context.Context, call tool.Call) (prepared
 		return p, bad
 	}
 	if t.has("gripper") {
-		r := t.robot.checkGripper(t.grip, goal)
+		r, _ := t.robot.checkGripper(t.grip, t.def.Binding.Action.Type, goal)
 		if bad := t.refuse(call, r); bad != nil {
 			return p, bad
 		}

@@ -1,13 +1,28 @@
 package robottools
 
 import (
+	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/validate"
 	"agent_node/pkg/ros"
 )
 
-// checkGripper judges a control_msgs/action/GripperCommand goal.
-func (r *Robot) checkGripper(a *jointActuator, goal *ros.Message) validate.Report {
-	return validate.Validate(gripperOf(goal.Msg("command")), r.gripperWorld(a))
+// checkGripper judges a goal of an action that closes grippers (GripperCommand, ParallelGripperCommand), and says to which position, m.
+func (r *Robot) checkGripper(a *jointActuator, action string, goal *ros.Message) (validate.Report, float64) {
+	reader, ok := readers[action]
+	if !ok || reader.kind != kindGripper {
+		return validate.Report{Findings: []geometry.Finding{geometry.New(geometry.RuleType, action, -1, 0, 0, "", "is no action that a gripper's validator reads")}}, 0
+	}
+	c := reader.read(goal, a.def)
+	if c.command == nil {
+		return validate.Report{Findings: c.found}, 0
+	}
+	report := validate.Validate(c.command, r.gripperWorld(a))
+	report.Findings = append(report.Findings, c.found...)
+	width := 0.0
+	if g, ok := c.command.(validate.GripperCommand); ok {
+		width = g.Position
+	}
+	return report, width
 }
 
 // gripperWorld is what a gripper's commands are judged in.

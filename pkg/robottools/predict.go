@@ -111,14 +111,14 @@ func (t *actionSkill) predictGrip(call tool.Call, v view) tool.Prediction {
 	if bad != nil {
 		return refusedBy(bad, nil)
 	}
-	if r := t.robot.checkGripper(t.grip, goal); !r.Valid() {
+	r, width := t.robot.checkGripper(t.grip, t.def.Binding.Action.Type, goal)
+	if !r.Valid() {
 		return refusedBy(t.refuse(call, r), findingsOf(r))
 	}
 	tip, ok := t.robot.tipIn(v)
 	if !ok {
 		return tool.Prediction{Unknown: true}
 	}
-	width := goal.Float("command.position")
 	next := v.at.moved(v.at.base)
 	next.grips = true
 	objects := map[string]any{}

@@ -361,6 +361,9 @@ func transformMap(r tf.Result) map[string]any {
 
 // pose is the robot's pose in the map frame, now.
 func (w *worldView) pose() (Place, bool) {
+	if w.profile.Frames.Map == w.profile.Frames.Base {
+		return Place{}, true // an arm on its stand is where it is, and nobody may tell of its base's frame
+	}
 	r, err := w.buffer.Latest(w.profile.Frames.Map, w.profile.Frames.Base, int64(w.node.Clock().Now()), w.maxAge)
 	if err != nil {
 		return Place{}, false

@@ -87,6 +87,9 @@ func (p *parser) somewhere() (string, bool) {
 // manipulation reads everything about objects and the gripper.
 func (p *parser) manipulation() (program, bool, error) {
 	if len(p.world.objects) == 0 {
+		if p.world.tools["gripper"] { // a gripper and nothing on record to pick
+			return p.gripper()
+		}
 		return nil, false, nil
 	}
 	for _, rule := range []func() (program, bool, error){p.disregard, p.gripper, p.belongs, p.deliver, p.carry, p.hold, p.release} {

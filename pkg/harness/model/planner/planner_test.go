@@ -150,6 +150,26 @@ func TestAnAnswerCitesItsEvidence(t *testing.T) {
 	}
 }
 
+// An arm on a stand: no places, no objects, and yet it moves and grips.
+func TestAnArmAloneUnderstandsItsOwnTasks(t *testing.T) {
+	tools := []model.Tool{{Name: "move_arm", Parameters: json.RawMessage(`{"properties":{"named":{"enum":["home","ready"]}}}`)}, {Name: "gripper"}, {Name: "wait"}}
+	for task, want := range map[string]string{
+		"open the gripper":     `gripper{"open":true}`,
+		"close your hand":      `gripper{"open":false}`,
+		"move the arm to home": `move_arm{"named":"home"}`,
+		"open the gripper, then wait 2 seconds, then move the arm to ready": `gripper{"open":true}; wait{"seconds":2}; move_arm{"named":"ready"}`,
+	} {
+		if p, err := parse(task, know(tools)); err != nil || p.String() != want {
+			t.Errorf("%q: %v %v, want %s", task, p, err, want)
+		}
+	}
+	for _, task := range []string{"drive 1 m forward", "go to the kitchen", "pick up the red cube", "open the door"} {
+		if p, err := parse(task, know(tools)); err == nil {
+			t.Errorf("%q became %s", task, p)
+		}
+	}
+}
+
 func TestAnEmptyTaskIsRefused(t *testing.T) {
 	for _, task := range []string{"", "   ", "\n\t", "?!.,", "please"} {
 		if p, err := parse(task, know(driver())); err == nil {
