@@ -150,12 +150,12 @@ class Arm:
             if not mine:
                 result.error_string = "replaced by a newer goal"
                 return ABORTED, result
-            if goal.over() or (self.habits.abort and time.monotonic() - goal.begun > 0.5):
+            if goal.over() or goal.fails(0.5):
                 with self.lock:
                     self.active = None  # it holds where it comes to rest
                 if goal.over():
                     return CANCELED, result
-                if self.habits.abort == "code":
+                if goal.fault == "code":
                     result.error_code = result.PATH_TOLERANCE_VIOLATED
                     result.error_string = "path tolerance violated"
                 return ABORTED, result
@@ -185,7 +185,7 @@ class Arm:
                 result.state.name, result.state.position = [FINGER], [finger]
             else:
                 result.position = finger
-            if goal.over() or (self.habits.abort and time.monotonic() - goal.begun > 0.2):
+            if goal.over() or goal.fails(0.2):
                 with self.lock:
                     self.wanted = self.finger
                 return (CANCELED if goal.over() else ABORTED), result

@@ -10,7 +10,8 @@ DEFAULTS = {
     "feedback_stops": False,  # half a second into a goal
     "result_delay": 0.0,  # s from the end of a motion to its result
     "cancel_succeeds": False,  # what was canceled ends as SUCCEEDED
-    "abort": "",  # half a second into a goal: "code", with an error code and text; "bare", without
+    "abort": "",  # soon after a goal began: "code", with an error code and text; "bare", without
+    "abort_once": False,  # and then no more
     "lie": False,  # SUCCEEDED at once, and nothing moves
     "restart": False,  # once set: the servers vanish with all that they knew, and are back 1.5 s later
     # Of what measures.

@@ -71,14 +71,14 @@ class Nav2:
         if goal.canceling.is_set():
             return CANCELED, kind.Result()
         result = kind.Result()
-        if self.habits.abort == "code":
+        if goal.fault == "code":
             result.error_code, result.error_msg = code, "failed to make progress"
         return ABORTED, result
 
     def follow(self, goal, velocity, feedback):
         """Drives by what velocity says each period until it says nothing; False where it ended before."""
         while not goal.over():
-            if self.habits.abort and time.monotonic() - goal.begun > 1.0:
+            if goal.fails(1.0):
                 return False
             v = velocity()
             if v is None:

@@ -54,6 +54,7 @@ class Goal:
     def __init__(self, server, id, request):
         self.server, self.id, self.request = server, id, request
         self.status, self.result = EXECUTING, None
+        self.fault = ""  # what the habits made it fail with
         self.canceling, self.dropped = threading.Event(), threading.Event()
         self.waiting = []
         self.begun = self.told = time.monotonic()
@@ -61,6 +62,16 @@ class Goal:
     def over(self):
         """It is to end: canceled, or its server is gone."""
         return self.canceling.is_set() or self.dropped.is_set()
+
+    def fails(self, after):
+        """The habits let it fail, so many seconds after it began."""
+        habits = self.server.habits
+        if not habits.abort or time.monotonic() - self.begun < after:
+            return False
+        self.fault = habits.abort
+        if habits.abort_once:
+            habits.abort = ""
+        return True
 
     def feedback(self, make):
         """Sends feedback where it is due; make fills the message."""

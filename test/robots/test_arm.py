@@ -1,4 +1,4 @@
-"""The profiles of an arm and of a mobile manipulator against their stand-ins: as they should be, and with bad habits."""
+"""The profiles of an arm and a mobile manipulator against their stand-ins: as they should be, and with bad habits."""
 
 import pytest
 

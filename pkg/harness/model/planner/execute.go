@@ -50,6 +50,9 @@ func helps(kind string) bool {
 	return false
 }
 
+// unmoved is the failure after which certainly nothing has moved: half a metre ahead may be asked for again.
+const unmoved = "server_rejected"
+
 // tries is how often one call is asked for.
 const tries = 3
 
@@ -112,7 +115,7 @@ func (r *runner) do(tool string, args map[string]any) observation { return r.ask
 // canceled is the kind of a call that was cut off. A model sees it where its session was interrupted and goes on now.
 const canceled = "canceled"
 
-// ask is do; a call that cannot be begun again (half a metre ahead) is not, where it was cut off: how far it came is not known.
+// ask is do; a call that cannot be begun again (half a metre ahead) is not, where it may have come some way: how far is not known.
 func (r *runner) ask(tool string, args map[string]any, again bool) observation {
 	helped := false
 	for try := 1; ; try++ {
@@ -128,7 +131,7 @@ func (r *runner) ask(tool string, args map[string]any, again bool) observation {
 			r.do(fix.tool, fix.args)
 			continue
 		}
-		if !helps(o.kind) && (o.kind != canceled || !again) {
+		if (!again || !helps(o.kind) && o.kind != canceled) && o.kind != unmoved {
 			r.giveUp("%s cannot be done: %s", tool, o.content)
 		}
 		if try == tries {

@@ -105,12 +105,17 @@ func TestAFailedSkillIsAskedForAgainWhereThatHelps(t *testing.T) {
 
 func TestWhatCannotHelpIsGivenUpWithItsReason(t *testing.T) {
 	for _, c := range []struct {
-		kind  string
-		calls int
-	}{{"geometry_refused", 1}, {"permission_denied", 1}, {"invalid_arguments", 1}, {"guard_refused", 1}, {"timeout", 3}, {"server_rejected", 3}} {
-		calls, last := ask(t, "drive 1 m", func(int, model.Call) (bool, string) { return false, c.kind + ": because of the test" })
+		task, kind string
+		calls      int
+	}{
+		{"drive 1 m", "geometry_refused", 1}, {"drive 1 m", "permission_denied", 1}, {"drive 1 m", "invalid_arguments", 1}, {"drive 1 m", "guard_refused", 1},
+		{"drive 1 m", "server_rejected", 3}, {"go to the kitchen", "timeout", 3}, {"go to the kitchen", "server_failed", 3}, {"go to the kitchen", "geometry_refused", 1},
+		// It may have come some way: another metre would be too far.
+		{"drive 1 m", "server_failed", 1}, {"drive 1 m", "timeout", 1}, {"turn left by 90 degrees", "server_failed", 1}, {"turn left by 90 degrees", "tool_error", 1},
+	} {
+		calls, last := ask(t, c.task, func(int, model.Call) (bool, string) { return false, c.kind + ": because of the test" })
 		if len(calls) != c.calls || last.Finish != model.FinishInfeasible || !strings.Contains(last.Text, "because of the test") {
-			t.Errorf("%s: %d calls, %s %q", c.kind, len(calls), last.Finish, last.Text)
+			t.Errorf("%s, %s: %d calls, %s %q", c.task, c.kind, len(calls), last.Finish, last.Text)
 		}
 	}
 }
