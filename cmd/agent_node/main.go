@@ -19,10 +19,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -85,7 +83,7 @@ func run(argv []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "agent_node:", err)
 		return shell.ExitUsage
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	e := &env{ctx: ctx, rosArgs: rosArgs, out: out}
 	if legacy != nil {
@@ -159,6 +157,7 @@ type runCmd struct {
 }
 
 func (c *runCmd) Run(e *env) error {
+	outliveReaders()
 	if !(c.Rate > 0 && c.Rate <= 100) {
 		fmt.Fprintf(os.Stderr, "agent_node: --rate is %g, must be over 0 and at most 100\n", c.Rate)
 		return exit(shell.ExitUsage)

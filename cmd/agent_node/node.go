@@ -40,8 +40,9 @@ func serve(ctx context.Context, log *slog.Logger, health func() error) error {
 	return nil
 }
 
-// Run runs the node until a signal: SIGINT and SIGTERM bring the robot to rest, end every goal and leave with 0.
+// Run runs the node until a signal: SIGINT, SIGTERM and SIGHUP bring the robot to rest, end every goal and leave with 0.
 func (nodeCmd) Run(e *env) (err error) {
+	outliveReaders()
 	a, err := args.Parse(e.rosArgs)
 	if err != nil {
 		return err
@@ -84,6 +85,7 @@ type watchdogCmd struct{}
 
 // Run watches a node until a signal.
 func (watchdogCmd) Run(e *env) (err error) {
+	outliveReaders()
 	a, err := args.Parse(e.rosArgs)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ const emergencyTopic = "emergency_stop"
 // source is who says it: one publisher's false does not outvote another's true.
 type source struct{ topic, publisher string }
 
-func (s source) String() string { return strings.TrimSpace(s.topic + " " + s.publisher) }
+func (s source) String() string { return strings.TrimSuffix(s.topic+" by "+s.publisher, " by ") }
 
 // said is what a source said last.
 type said struct {
@@ -112,7 +112,25 @@ func (e *estopInput) forgive() {
 	}
 }
 
-// watch latches on silence where the parameter says so.
+// pressed says for people who holds the emergency stop, as "/emergency_stop by PUBLISHER said true 3.1 s ago".
+func (e *estopInput) pressed() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var out []string
+	for s, v := range e.values {
+		if v.stopped {
+			out = append(out, fmt.Sprintf("%s said true %.1f s ago", s, time.Since(v.at).Seconds()))
+		}
+	}
+	slices.Sort(out)
+	if e.silent {
+		out = append(out, fmt.Sprintf("nobody has said anything on %s for %.1f s, limit %g s (estop.required)",
+			emergencyTopic, time.Since(e.heard).Seconds(), e.n.params.estopTimeout.Get()))
+	}
+	return out
+}
+
+// watch latches on silence where the parameter says so; where it says so no longer, silence holds the latch no more.
 func (e *estopInput) watch() {
 	defer close(e.done)
 	for {
@@ -123,6 +141,13 @@ func (e *estopInput) watch() {
 		case <-time.After(limit / 4):
 		}
 		if !e.n.params.estopRequired.Get() {
+			e.mu.Lock()
+			was := e.silent
+			e.silent = false
+			e.mu.Unlock()
+			if was {
+				e.n.emergency(source{topic: silence}, false)
+			}
 			continue
 		}
 		e.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"agent_node/pkg/geometry"
@@ -122,6 +123,9 @@ func (n *Node) reset(context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
 	if err := w.robot.Guard().Reset(ctx); err != nil {
+		if pressed := n.estop.pressed(); len(pressed) > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.Join(pressed, "; "))
+		}
 		return "", err
 	}
 	return "reset; every actuator is measured at rest", nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/ros"
 )
 
@@ -40,7 +41,7 @@ func (r *Robot) newStop(a *actuator, s StopBinding) (stopper, error) {
 // zeroStop sends zero velocities.
 type zeroStop struct{ v *velocity }
 
-func (z zeroStop) send() error { return z.v.send(0, 0) }
+func (z zeroStop) send() error { return z.v.send(spatial.Twist{}) }
 
 // stopScope is what a stop command's expressions see.
 func (r *Robot) stopScope(a *actuator) scope {

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"agent_node/pkg/geometry"
+	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/ros"
@@ -180,20 +184,20 @@ type streamRun struct {
 	turned   float64 // unwrapped
 	active   time.Duration
 	last     time.Time
-	velocity [2]float64
+	velocity spatial.Twist
 }
 
 // start counts as the first publish: zero, so that an accelerating robot begins from rest.
 func (r *streamRun) start(guard.Epoch) error {
 	r.last = time.Time{}
-	r.velocity = [2]float64{}
-	return r.skill.pub.send(0, 0)
+	r.velocity = spatial.Twist{}
+	return r.skill.pub.send(spatial.Twist{})
 }
 
 // step publishes the next velocity or says that the motion is complete.
 func (r *streamRun) step(_ guard.Epoch, now time.Time, latest guard.Sample) (bool, error) {
 	if len(latest.Position) < 3 {
-		return false, r.skill.pub.send(0, 0)
+		return false, r.skill.pub.send(spatial.Twist{})
 	}
 	if !r.begun {
 		r.begun, r.lastYaw = true, latest.Position[2]
@@ -212,17 +216,25 @@ func (r *streamRun) step(_ guard.Epoch, now time.Time, latest guard.Sample) (boo
 		return false, err
 	}
 	if done {
-		return true, r.skill.pub.send(0, 0)
+		return true, r.skill.pub.send(spatial.Twist{})
 	}
 	m := ros.New(r.skill.pub.twist)
 	if err := fill(m, r.skill.fields, r.scope); err != nil {
 		return false, err
 	}
-	v, w := r.ramp(m.Float("linear.x"), m.Float("angular.z"), dt)
-	if bad := r.skill.robot.world.checkTwist(r.skill.act, v, w); bad != nil {
+	// What the profile asks for is judged as it stands, before it is ramped.
+	asked := spatial.Twist{
+		Linear:  r3.Vec{X: m.Float("linear.x"), Y: m.Float("linear.y"), Z: m.Float("linear.z")},
+		Angular: r3.Vec{X: m.Float("angular.x"), Y: m.Float("angular.y"), Z: m.Float("angular.z")},
+	}
+	if found := r.skill.act.limits.CheckTwist(asked, nil); len(found) > 0 {
+		return false, &geometry.Refusal{Findings: found}
+	}
+	next := r.ramp(asked, dt)
+	if bad := r.skill.robot.world.checkTwist(r.skill.act, next); bad != nil {
 		return false, bad
 	}
-	return false, r.skill.pub.send(v, w)
+	return false, r.skill.pub.send(next)
 }
 
 // done asks until and for.
@@ -240,11 +252,12 @@ func (r *streamRun) done() (bool, error) {
 }
 
 // ramp lets a speed grow no faster than the acceleration limits; it never raises what the profile's expression asked for.
-func (r *streamRun) ramp(v, w float64, dt time.Duration) (float64, float64) {
+func (r *streamRun) ramp(asked spatial.Twist, dt time.Duration) spatial.Twist {
 	l := r.skill.act.def.Limit
-	r.velocity[0] = grow(r.velocity[0], v, l.LinearAcceleration*dt.Seconds())
-	r.velocity[1] = grow(r.velocity[1], w, l.AngularAcceleration*dt.Seconds())
-	return r.velocity[0], r.velocity[1]
+	r.velocity.Linear.X = grow(r.velocity.Linear.X, asked.Linear.X, l.LinearAcceleration*dt.Seconds())
+	r.velocity.Linear.Y = grow(r.velocity.Linear.Y, asked.Linear.Y, l.LinearAcceleration*dt.Seconds())
+	r.velocity.Angular.Z = grow(r.velocity.Angular.Z, asked.Angular.Z, l.AngularAcceleration*dt.Seconds())
+	return r.velocity
 }
 
 // grow moves from towards to; only away from zero is it bounded by step.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/ros"
 )
 
@@ -69,8 +70,8 @@ func (r *Robot) publisherLocked(topic, typeName string) (ros.Publisher, error) {
 	return pub, nil
 }
 
-// send publishes one velocity: m/s forward, rad/s to the left.
-func (v *velocity) send(linear, angular float64) error {
+// send publishes one velocity of a base: m/s forward and to the left, rad/s about the vertical.
+func (v *velocity) send(twist spatial.Twist) error {
 	m := ros.New(v.pub.Type())
 	t := m
 	if v.stamped {
@@ -80,10 +81,13 @@ func (v *velocity) send(linear, angular float64) error {
 			return err
 		}
 	}
-	if err := t.Set("linear.x", linear); err != nil {
+	if err := t.Set("linear.x", twist.Linear.X); err != nil {
 		return err
 	}
-	if err := t.Set("angular.z", angular); err != nil {
+	if err := t.Set("linear.y", twist.Linear.Y); err != nil {
+		return err
+	}
+	if err := t.Set("angular.z", twist.Angular.Z); err != nil {
 		return err
 	}
 	return v.pub.Publish(m)

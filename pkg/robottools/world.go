@@ -416,9 +416,9 @@ func (w *worldView) state(a *baseActuator, now int64, maxAge time.Duration) (val
 const streamPeriod = 50 * time.Millisecond
 
 // checkTwist judges one velocity of a stream: limits, and the way that it and the braking behind it take.
-func (w *worldView) checkTwist(a *baseActuator, v, yawRate float64) error {
+func (w *worldView) checkTwist(a *baseActuator, velocity spatial.Twist) error {
 	var room [4]geometry.Finding
-	t := validate.Twist{Twist: spatial.Twist{Linear: r3.Vec{X: v}, Angular: r3.Vec{Z: yawRate}}, Duration: streamPeriod}
+	t := validate.Twist{Twist: velocity, Duration: streamPeriod}
 	if found := validate.CheckTwist(t, w.snapshot(a), room[:0]); len(found) > 0 {
 		return &geometry.Refusal{Findings: append([]geometry.Finding(nil), found...)}
 	}

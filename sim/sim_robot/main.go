@@ -2,8 +2,8 @@
 //
 //	sim_robot [--ros-args -p NAME:=VALUE -r FROM:=TO ...]
 //
-// Its topics, actions and parameters are listed in docs/sim.md. It ends on SIGINT and
-// SIGTERM, with status 0.
+// Its topics, actions and parameters are listed in docs/sim.md. It ends on SIGINT,
+// SIGTERM and SIGHUP, with status 0.
 package main
 
 import (
@@ -63,7 +63,11 @@ func run(argv []string) int {
 		fmt.Fprint(os.Stderr, usage)
 		return complain(exitUsage, fmt.Errorf("%q is no argument of this program", a.Rest[0]))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	if err := serve(ctx, a); err != nil {
 		return complain(exitFailed, err)

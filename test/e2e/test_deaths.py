@@ -49,7 +49,11 @@ def test_a_robot_that_comes_back_is_used_again(rig):
     assert again.end() == ("DONE", "accepted"), again.told()
 
 
-@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+# From a keyboard, from who launched it, and from a terminal that is closed.
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.mark.parametrize("sig", SIGNALS, ids=lambda s: s.name)
 @pytest.mark.parametrize("motion", TASKS)
 def test_a_signal_in_a_motion_ends_the_goal_at_rest_and_the_node_with_0(rig, motion, sig):
     r = rig()
@@ -66,7 +70,7 @@ def test_a_signal_in_a_motion_ends_the_goal_at_rest_and_the_node_with_0(rig, mot
     verify(result.trace)
 
 
-@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("sig", SIGNALS, ids=lambda s: s.name)
 def test_a_signal_at_rest_ends_the_node_with_0(rig, sig):
     r = rig()
     begin = time.monotonic()

@@ -174,6 +174,13 @@ def test_where_it_is_required_silence_is_a_stop(rig):
     assert not r.trigger("reset").success
     beat.on = True
     r.until(lambda: r.trigger("reset").success, 20.0, "a reset after the beat goes on")
+    beat.on = False
+    r.until_actuator(ActuatorState.ESTOP)
+    told = r.trigger("reset")
+    assert not told.success and "estop.required" in told.message, told.message
+    # Required no longer: nobody has to say anything.
+    r.set_node(**{"estop.required": False})
+    r.until(lambda: r.trigger("reset").success, 20.0, "a reset where silence is no stop")
 
 
 def test_another_process_may_release_what_one_pressed_that_is_gone(house):

@@ -53,7 +53,9 @@ func (r *Report) Sum() {
 }
 
 // Passed reports whether nothing was wrong, and something was tried.
-func (r *Report) Passed() bool { return r.Right == r.Scenarios && r.Scenarios > 0 && r.Counted && !r.Interrupted }
+func (r *Report) Passed() bool {
+	return r.Right == r.Scenarios && r.Scenarios > 0 && r.Counted && !r.Interrupted
+}
 
 // Wrong counts the results that are not as they must be.
 func (r *Report) Wrong() int {
