@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -332,4 +333,64 @@ func TestDecompositionsRunBesideEachOther(t *testing.T) {
 	if n := w.drive.count(); n != 0 {
 		t.Errorf("%d skills ran", n)
 	}
+}
+
+// slow is a tool whose prediction takes a while, and that counts how many are made at once.
+type slow struct {
+	*fake
+
+	now, most atomic.Int64
+}
+
+func (s *slow) Predict(ctx context.Context, _ tool.Call, _ any) tool.Prediction {
+	n := s.now.Add(1)
+	defer s.now.Add(-1)
+	for most := s.most.Load(); n > most && !s.most.CompareAndSwap(most, n); most = s.most.Load() {
+	}
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+	return tool.Prediction{State: 1.0}
+}
+
+// However many ask, half of the processors are left to what measures and stops the robot.
+func TestPredictionsLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCorridor(t, planner.New())
+		s := &slow{fake: w.drive}
+		table, err := tool.NewTable(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.cfg.Tools = table
+		h, err := harness.New(w.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const many = 12
+		var all sync.WaitGroup
+		for i := range many {
+			all.Go(func() {
+				r := h.Decompose(t.Context(), harness.DecomposeRequest{Session: fmt.Sprintf("decompose-slow-%d", i), Task: "drive 1 m forward"})
+				if !r.Success || feasibilities(r.Plan) != "s1:ok" {
+					t.Errorf("%s %s: %s", r.Reason, r.Message, feasibilities(r.Plan))
+				}
+			})
+		}
+		// One that is canceled while it waits goes away at once.
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(100*time.Millisecond, func() { cancel(harness.Interrupt{Reason: harness.ReasonCanceled}) })
+		begin := time.Now()
+		if r := h.Decompose(ctx, harness.DecomposeRequest{Session: "decompose-gone", Task: "drive 1 m forward"}); r.Reason != harness.ReasonCanceled {
+			t.Errorf("%s %s", r.Reason, r.Message)
+		}
+		if took := time.Since(begin); took > 1100*time.Millisecond {
+			t.Errorf("canceled after %v", took)
+		}
+		all.Wait()
+		if most, limit := s.most.Load(), int64(max(1, runtime.GOMAXPROCS(0)/2)); most > limit {
+			t.Errorf("%d predictions at once, limit %d", most, limit)
+		}
+	})
 }

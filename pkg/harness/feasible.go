@@ -14,7 +14,16 @@ import (
 
 // predict says of each step, in the order of execution, whether it would be accepted in the state that the steps before it
 // leave behind. Behind a step that is refused, or whose outcome cannot be told, nothing is known.
+//
+// Predicting is arithmetic, seconds of it for an arm: only half of the processors do it at a time, so that however many ask,
+// what measures and stops the robot is not kept waiting.
 func (d *decomposition) predict() *ending {
+	select {
+	case d.h.predictions <- struct{}{}:
+		defer func() { <-d.h.predictions }()
+	case <-d.ctx.Done():
+		return d.broken()
+	}
 	p := d.plan
 	var state any
 	known := true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 
 	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/criteria"
@@ -24,6 +25,7 @@ type Harness struct {
 	all         []model.Tool // of all definitions
 	tableJSON   []byte       // of all tools, for the record
 	policyJSON  []byte
+	predictions chan struct{} // a place for each plan whose steps are being predicted
 }
 
 // definition is a tool as the model sees it, with its spec.
@@ -63,7 +65,7 @@ func New(cfg Config) (*Harness, error) {
 	if err := fillIn(&cfg); err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	h := &Harness{cfg: cfg, judge: judge, limiter: policy.NewLimiter(cfg.Policy), redact: trace.NewRedactor(cfg.Secrets)}
+	h := &Harness{cfg: cfg, judge: judge, limiter: policy.NewLimiter(cfg.Policy), redact: trace.NewRedactor(cfg.Secrets), predictions: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	var recorded []recordedTool
 	for _, s := range cfg.Tools.Specs() {
 		seen := model.Tool{Name: s.Name, Description: s.Description, Class: s.Class.String(), Parameters: s.Parameters}
