@@ -70,7 +70,8 @@ func (t *waitTool) Predict(_ context.Context, call tool.Call, _ any) tool.Predic
 }
 
 // waitPoll is how often a wait on simulated time looks at the clock.
-const waitPoll = 20 * time.Millisecond
+// Robots are simulated up to a hundred times as fast as real time: then that is 0.2 s.
+const waitPoll = 2 * time.Millisecond
 
 // sleep waits for d of ROS time: simulated time may stand still or jump; a jump neither ends nor
 // prolongs the wait, since only forward steps of up to a second count.

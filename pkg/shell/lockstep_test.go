@@ -59,7 +59,7 @@ func TestParametersOfTheRobotAreItsOwn(t *testing.T) {
 
 // Checks read sources stamped after rest, and rest is measured on the guard's clock: faster than real time as well.
 func TestAnErrandIsDoneAtAnyRate(t *testing.T) {
-	for _, rate := range []float64{0.5, 8} {
+	for _, rate := range []float64{0.5, 8, 50, 100} {
 		if code, out, _ := lockstep(t, 5, rate, "take the red cube to the kitchen"); code != shell.ExitDone {
 			t.Errorf("rate %g: exit code %d: %s", rate, code, out)
 		}

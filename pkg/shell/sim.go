@@ -68,11 +68,16 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 	if err != nil {
 		return ExitFailed, err
 	}
+	var bot *robot.Robot
+	clock := robottools.NewSimClock(func() time.Duration { return bot.Elapsed() })
 	world := robot.Options{Seed: s.Seed, Rate: s.Rate, Clock: simulated, Record: s.Record}
 	if simulated {
-		world.Hold = func() { bus.Drain(heldUp) }
+		world.Hold = func() {
+			bus.Drain(heldUp)
+			clock.Advance(heldUp)
+		}
 	}
-	bot, err := robot.New(body, world)
+	bot, err = robot.New(body, world)
 	if err != nil {
 		return ExitFailed, err
 	}
@@ -97,7 +102,7 @@ func inSim(ctx context.Context, s Sim, ask func(person ros.Node, agent string) (
 	}
 	var options node.Options
 	if simulated {
-		options.GuardClock = robottools.NewSimClock(s.Rate, bot.Elapsed)
+		options.GuardClock = clock
 	}
 	agent, err := node.New(host, options)
 	if err != nil {
