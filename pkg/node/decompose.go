@@ -150,6 +150,7 @@ func (p *planning) decompose(ctx context.Context, id string, m *ros.Message) har
 	if w == nil {
 		return harness.DecomposeResult{Reason: harness.ReasonShutdown, Message: "the node is not configured"}
 	}
+	defer w.robot.Attend()()
 	return w.harness.Decompose(ctx, harness.DecomposeRequest{
 		Session: planningPrefix + id, Task: m.Str("task"), Context: m.Str("context"), MaxSteps: int(m.Int("max_steps")),
 		Budget: budgetOf(m.Msg("budget")), AllowedTools: texts(m, "allowed_tools"),

@@ -235,6 +235,7 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 		g.Resume, task = record, record.Task()
 	}
 	n.setLimits(effective(g.Budget, n.params.limits.limitsNow(), n.params.maxima.limitsNow()))
+	defer w.robot.Attend()()
 	o := newObserver(n, h, w, g.Session, task)
 	defer o.close()
 	n.logger("goals").Info("goal begins", "goal", g.Session, "task", g.Task)

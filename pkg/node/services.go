@@ -77,6 +77,7 @@ func (n *Node) stop(context.Context) (string, error) {
 	defer cancel()
 	var err error
 	if w := n.work.Load(); w != nil {
+		defer w.robot.Attend()()
 		err = w.robot.Guard().StopAll(ctx, string(harness.ReasonOperatorStop))
 	} else {
 		err = n.bareStop(ctx)
@@ -120,6 +121,7 @@ func (n *Node) reset(context.Context) (string, error) {
 		return "", errNotConfigured
 	}
 	n.estop.forgive()
+	defer w.robot.Attend()()
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
 	if err := w.robot.Guard().Reset(ctx); err != nil {

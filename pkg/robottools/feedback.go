@@ -37,6 +37,7 @@ func (r *Robot) feed(axes []guard.Axis, f Feedback, into func(guard.Sample)) err
 		return err
 	}
 	r.own(sub)
+	r.attention.calmly(sub)
 	return nil
 }
 

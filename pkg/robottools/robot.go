@@ -59,6 +59,7 @@ type Robot struct {
 	wait        time.Duration
 	arrived     func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
 	now         func() time.Time          // the guard's clock
+	attention   attention
 
 	background context.Context // ends with Close; never a call's own
 	cancel     context.CancelFunc
@@ -89,7 +90,7 @@ func New(cfg Config) (*Robot, error) {
 	r := &Robot{
 		node: part{shared, cfg.Node.Logger().With(rosout.LoggerKey, "robot")}, shared: shared, profile: cfg.Profile.Placed(cfg.Namespace, cfg.FramePrefix), wait: cfg.WaitForBindings, bare: cfg.ActuatorsOnly, publishers: map[string]ros.Publisher{}, names: map[string]string{},
 		actuators: map[string]*baseActuator{}, joints: map[string]*jointActuator{}, velocities: map[string]*velocity{}, topics: map[string]*latest{},
-		estop: map[string]bool{}, now: time.Now,
+		estop: map[string]bool{}, now: time.Now, attention: attention{states: map[string]guard.State{}},
 	}
 	if cfg.Clock != nil {
 		r.arrived = func(time.Time) time.Time { return cfg.Clock.Now() }
@@ -99,11 +100,21 @@ func New(cfg Config) (*Robot, error) {
 		r.wait = 10 * time.Second
 	}
 	r.background, r.cancel = context.WithCancel(context.Background())
-	r.guard = guard.New(guard.GuardConfig{Clock: cfg.Clock, Logger: cfg.Node.Logger().With(rosout.LoggerKey, "guard"), OnTransition: cfg.OnTransition, OnReport: cfg.OnReport, SourceTime: r.sourceTime, Leave: cfg.ActuatorsOnly})
+	r.guard = guard.New(guard.GuardConfig{Clock: cfg.Clock, Logger: cfg.Node.Logger().With(rosout.LoggerKey, "guard"), OnTransition: r.onTransition(cfg.OnTransition), OnReport: cfg.OnReport, SourceTime: r.sourceTime, Leave: cfg.ActuatorsOnly})
 	if err := r.bind(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// onTransition notes what the actuators do, then tells.
+func (r *Robot) onTransition(tell func(guard.Transition)) func(guard.Transition) {
+	return func(t guard.Transition) {
+		r.attention.moved(t.Actuator, t.To)
+		if tell != nil {
+			tell(t)
+		}
+	}
 }
 
 func (r *Robot) bind() error {
@@ -153,9 +164,16 @@ func (r *Robot) addActuators() error {
 		}
 	}
 	for _, a := range r.all {
+		r.attention.moved(a.name, guard.Unknown)
 		if err := r.hear(a); err != nil {
 			return err
 		}
+	}
+	if r.world != nil {
+		r.attention.calmly(r.world.subs...)
+	}
+	if r.objects != nil && r.objects.source != nil {
+		r.attention.calmly(r.objects.source.subs...)
 	}
 	return nil
 }
@@ -278,6 +296,7 @@ func (r *Robot) listen(topic, typeName string) (*latest, error) {
 		return nil, err
 	}
 	r.own(l)
+	r.attention.calmly(l.subs...)
 	r.mu.Lock()
 	r.topics[key] = l
 	r.mu.Unlock()

@@ -18,12 +18,18 @@ import (
 // there; a callback that the middleware fails to make would leave an emergency stop unread for good.
 const sweepEvery = time.Second
 
+// together is how long data may wait that need not be handed on at once. Everything that waits is handed on in one go: waking
+// threads is most of what a message costs.
+const together = 50 * time.Millisecond
+
 // dispatcher wakes entities for which the middleware has new data. The middleware's threads put them on a
 // list in C; one goroutine waits for the list's eventfd in Go's poller and passes on.
 type dispatcher struct {
 	ready *C.an_ready_t
 	event *os.File
 	done  chan struct{}
+
+	waiting atomic.Int64 // sources whose data may wait
 
 	mu      sync.Mutex
 	last    uint64
@@ -50,16 +56,19 @@ func (d *dispatcher) run() {
 	var count [8]byte
 	news := make([]C.an_news_t, 64)
 	for next := time.Now(); ; {
-		if now := time.Now(); !now.Before(next) {
+		now := time.Now()
+		if !now.Before(next) {
 			d.sweep()
 			next = now.Add(sweepEvery)
-			if err := d.event.SetReadDeadline(next); err != nil {
-				return // closed
-			}
 		}
-		if _, err := d.event.Read(count[:]); errors.Is(err, os.ErrDeadlineExceeded) {
-			continue
-		} else if err != nil {
+		until := next
+		if at := now.Add(together); d.waiting.Load() > 0 && at.Before(until) {
+			until = at
+		}
+		if err := d.event.SetReadDeadline(until); err != nil {
+			return // closed
+		}
+		if _, err := d.event.Read(count[:]); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return // closed
 		}
 		for {
@@ -108,6 +117,24 @@ type watch struct {
 	source     *C.an_source_t
 	wake       chan struct{} // holds one token while there may be data
 	count      atomic.Uint64 // of data that the middleware told of and nobody has looked for yet
+	waits      bool          // guarded by the dispatcher's mutex
+}
+
+// letWait has fewer data than limit wait until others are handed on, or the time for that has come; 0: none waits.
+func (w *watch) letWait(limit int) {
+	d := w.dispatcher
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w.source == nil || w.waits == (limit > 1) {
+		return
+	}
+	if w.waits = limit > 1; w.waits {
+		d.waiting.Add(1)
+	} else {
+		d.waiting.Add(-1)
+		limit = 0
+	}
+	C.an_source_let_wait(w.source, C.uint64_t(limit))
 }
 
 // watch makes an entry; the entity's callback is set by the caller.
@@ -137,6 +164,9 @@ func (w *watch) end() {
 	w.dispatcher.mu.Lock()
 	defer w.dispatcher.mu.Unlock()
 	delete(w.dispatcher.watches, w.id)
+	if w.waits {
+		w.dispatcher.waiting.Add(-1)
+	}
 	C.an_source_free(w.source)
 	w.source = nil
 }

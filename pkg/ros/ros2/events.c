@@ -15,6 +15,7 @@ struct an_source_s
   bool queued;
   uint64_t id;
   uint64_t count;  // of data told of while queued
+  uint64_t limit;  // so many data are not left waiting
 };
 
 struct an_ready_s
@@ -22,6 +23,7 @@ struct an_ready_s
   pthread_mutex_t mutex;  // guards the list and its links
   an_source_t * head;
   an_source_t * tail;
+  bool woken;  // since the last drain
   int fd;
 };
 
@@ -85,29 +87,47 @@ void an_source_free(an_source_t * source)
   free(source);
 }
 
+// The caller holds the mutex.
+static void wake(an_ready_t * ready)
+{
+  if (ready->woken) {
+    return;
+  }
+  ready->woken = true;
+  // Non-blocking; it fails only when the counter is at its end, and then the reader is awake already.
+  const uint64_t one = 1;
+  ssize_t written = write(ready->fd, &one, sizeof(one));
+  (void)written;
+}
+
+void an_source_let_wait(an_source_t * source, uint64_t limit)
+{
+  an_ready_t * ready = source->ready;
+  pthread_mutex_lock(&ready->mutex);
+  source->limit = limit;
+  // Whoever drains learns of it, and of what has waited.
+  wake(ready);
+  pthread_mutex_unlock(&ready->mutex);
+}
+
 void an_source_notify(const void * data, size_t count)
 {
   an_source_t * source = (an_source_t *)data;
   an_ready_t * ready = source->ready;
   pthread_mutex_lock(&ready->mutex);
-  bool first = false;
   source->count += count;
   if (!source->queued) {
-    first = NULL == ready->head;
     source->queued = true;
     source->next = NULL;
-    if (first) {
+    if (NULL == ready->head) {
       ready->head = source;
     } else {
       ready->tail->next = source;
     }
     ready->tail = source;
   }
-  if (first) {
-    // Non-blocking; it fails only when the counter is at its end, and then the reader is awake already.
-    const uint64_t one = 1;
-    ssize_t written = write(ready->fd, &one, sizeof(one));
-    (void)written;
+  if (source->count >= source->limit) {
+    wake(ready);
   }
   pthread_mutex_unlock(&ready->mutex);
 }
@@ -116,6 +136,7 @@ size_t an_ready_drain(an_ready_t * ready, an_news_t * news, size_t max)
 {
   size_t n = 0;
   pthread_mutex_lock(&ready->mutex);
+  ready->woken = false;
   while (n < max && NULL != ready->head) {
     an_source_t * source = ready->head;
     ready->head = source->next;

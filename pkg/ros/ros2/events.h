@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A list of entities with new data, and an eventfd that becomes readable when the list is no longer empty.
+// A list of entities with new data, and an eventfd that becomes readable when one of them is not to wait.
 typedef struct an_ready_s an_ready_t;
 
 // One entity as the middleware's callback knows it.
@@ -18,6 +18,9 @@ void an_ready_free(an_ready_t * ready);
 an_source_t * an_source_new(an_ready_t * ready, uint64_t id);
 // Takes the source off the list and frees it. The middleware must not know it any more.
 void an_source_free(an_source_t * source);
+
+// From now on the source's data may wait until the next drain, as long as there are fewer than limit; 0: none may wait.
+void an_source_let_wait(an_source_t * source, uint64_t limit);
 
 // The rcl_event_callback_t of every source. Runs on the middleware's threads.
 void an_source_notify(const void * source, size_t count);

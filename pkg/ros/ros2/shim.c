@@ -59,6 +59,7 @@ an_taken_t an_take(const rcl_subscription_t * subscription, void * message)
   taken.result = result_of(code);
   taken.taken = RCL_RET_OK == code;
   taken.source_timestamp = info.source_timestamp;
+  taken.received_timestamp = info.received_timestamp;
   memcpy(taken.gid, info.publisher_gid.data, sizeof(taken.gid));
   return taken;
 }

@@ -32,6 +32,7 @@ typedef struct an_taken_s
   an_result_t result;
   bool taken;  // false: nothing was there
   int64_t source_timestamp;
+  int64_t received_timestamp;  // on the system's clock; 0: the middleware does not tell
   uint8_t gid[RMW_GID_STORAGE_SIZE];
 } an_taken_t;
 

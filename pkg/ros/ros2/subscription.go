@@ -80,12 +80,34 @@ func (s *subscription) take(m *cmessage) (bool, error) {
 	if !bool(taken.taken) {
 		return false, nil
 	}
-	r := ros.Received{Arrived: time.Now(), Message: m.get(), Publisher: gidString(&taken.gid)}
+	r := ros.Received{Arrived: arrival(time.Now(), int64(taken.received_timestamp)), Message: m.get(), Publisher: gidString(&taken.gid)}
 	if taken.source_timestamp != 0 {
 		r.SourceTimestamp = time.Unix(0, int64(taken.source_timestamp))
 	}
 	s.queue.push(r)
 	return true, nil
+}
+
+// arrival is when a message came that is taken now, by when the middleware says that it has received it (ns, on the system's
+// clock; zero where it does not say). What makes no sense, because that clock was set meanwhile, counts for nothing.
+func arrival(now time.Time, received int64) time.Time {
+	waited := time.Duration(now.UnixNano() - received)
+	if received == 0 || waited <= 0 || waited > maxWaited {
+		return now
+	}
+	return now.Add(-waited)
+}
+
+// maxWaited is how long a message may have waited for being taken, as far as arrivals are concerned.
+const maxWaited = time.Second
+
+// LetWait implements ros.Unhurried. Half of what the middleware keeps may wait, so that nothing is lost.
+func (s *subscription) LetWait(on bool) {
+	if on {
+		s.reader.watch.letWait(len(s.queue.items) / 2)
+	} else {
+		s.reader.watch.letWait(0)
+	}
 }
 
 // deliver runs the callback for one message after another.

@@ -52,13 +52,16 @@ type ear struct {
 	kept      map[string]ros.Received // of latched publishers, the newest of each: for newcomers
 	count     uint64                  // of messages
 	newest    time.Time               // when the last one came
-	used      int                     // guarded by the node's mutex
+	used      int                     // guarded by the node's mutex, as is waiting
+	waiting   int                     // of its listeners, those whose messages may wait
 }
 
 // listener is what a program holds as its subscription.
 type listener struct {
 	ear      *ear
 	callback func(ros.Received)
+
+	waits bool // guarded by the node's mutex
 
 	mu     sync.Mutex
 	closed bool
@@ -94,9 +97,34 @@ func (n *Node) CreateSubscription(topic, typeName string, qos ros.QoS, callback 
 		n.open[k] = e
 	}
 	e.used++
+	e.hurry()
 	l := &listener{ear: e, callback: callback}
 	e.join(l)
 	return l, nil
+}
+
+// LetWait implements ros.Unhurried: messages wait where every listener lets them.
+func (l *listener) LetWait(on bool) {
+	n := l.ear.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if l.waits == on || l.gone() {
+		return
+	}
+	l.waits = on
+	if on {
+		l.ear.waiting++
+	} else {
+		l.ear.waiting--
+	}
+	l.ear.hurry()
+}
+
+// hurry tells the subscription whether its messages may wait. The caller holds the node's mutex.
+func (e *ear) hurry() {
+	if u, ok := e.sub.(ros.Unhurried); ok {
+		u.LetWait(e.waiting == e.used)
+	}
 }
 
 // hear passes a message on.
@@ -148,10 +176,7 @@ func (e *ear) leave(l *listener) {
 
 // call the callback, unless the listener is closed. A panic is its own: the others still hear the message.
 func (l *listener) call(r ros.Received) {
-	l.mu.Lock()
-	closed := l.closed
-	l.mu.Unlock()
-	if closed {
+	if l.gone() {
 		return
 	}
 	defer func() {
@@ -160,6 +185,12 @@ func (l *listener) call(r ros.Received) {
 		}
 	}()
 	l.callback(r)
+}
+
+func (l *listener) gone() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
 }
 
 // Topic implements ros.Subscription.
@@ -184,9 +215,14 @@ func (l *listener) Close() error {
 	l.ear.leave(l)
 	n.mu.Lock()
 	l.ear.used--
+	if l.waits {
+		l.ear.waiting--
+	}
 	last := l.ear.used == 0
 	if last {
 		delete(n.open, l.ear.key)
+	} else {
+		l.ear.hurry()
 	}
 	n.mu.Unlock()
 	if last {

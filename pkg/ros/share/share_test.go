@@ -172,3 +172,61 @@ func TestADeepSubscriptionIsItsOwn(t *testing.T) {
 		}
 	})
 }
+
+// unhurried makes subscriptions that can let messages wait, and notes whether they do.
+type unhurried struct {
+	ros.Node
+	waits map[string]bool
+}
+
+type waiting struct {
+	ros.Subscription
+	u *unhurried
+}
+
+func (u *unhurried) CreateSubscription(topic, typeName string, qos ros.QoS, callback func(ros.Received)) (ros.Subscription, error) {
+	sub, err := u.Node.CreateSubscription(topic, typeName, qos, callback)
+	return waiting{sub, u}, err
+}
+
+func (w waiting) LetWait(on bool) { w.u.waits[w.Topic()] = on }
+
+// What several hear waits only while all of them let it.
+func TestMessagesWaitWhereEveryListenerLetsThem(t *testing.T) {
+	on(t, func(s *stage) {
+		u := &unhurried{s.node.Node, map[string]bool{}}
+		n := share.Of(u)
+		defer func() { must(t, n.Close()) }()
+		join := func() ros.Subscription {
+			l, err := n.CreateSubscription("/odom", "std_msgs/msg/String", ros.SensorQoS(), func(ros.Received) {})
+			must(t, err)
+			return l
+		}
+		want := func(what string, waits bool) {
+			t.Helper()
+			if u.waits["/odom"] != waits {
+				t.Errorf("%s: messages wait is %v, want %v", what, !waits, waits)
+			}
+		}
+		let := func(l ros.Subscription, on bool) { l.(ros.Unhurried).LetWait(on) }
+		a := join()
+		want("one in a hurry", false)
+		let(a, true)
+		want("one that lets them", true)
+		b := join()
+		want("a second one in a hurry", false)
+		let(b, true)
+		let(b, true)
+		want("both let them", true)
+		let(a, false)
+		want("the first in a hurry again", false)
+		must(t, a.Close())
+		let(a, true)
+		want("the first is gone", true)
+		c := join()
+		want("a third one in a hurry", false)
+		must(t, c.Close())
+		want("it is gone", true)
+		must(t, b.Close())
+	})
+}
