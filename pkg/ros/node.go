@@ -90,7 +90,7 @@ type Subscription interface {
 // Unhurried is what a subscription is, beside Subscription, where its transport can hand on messages of several topics
 // together, which costs an idle program a fraction.
 type Unhurried interface {
-	// LetWait allows messages to wait for others, for 50 ms at most and never so long that any is lost, or takes that back and has
+	// LetWait allows messages to wait for others, for 25 ms at most and never so long that any is lost, or takes that back and has
 	// what waits handed on now. Received.Arrived stays when they came, where the middleware tells.
 	LetWait(on bool)
 }

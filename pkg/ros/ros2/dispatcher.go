@@ -18,9 +18,9 @@ import (
 // there; a callback that the middleware fails to make would leave an emergency stop unread for good.
 const sweepEvery = time.Second
 
-// together is how long data may wait that need not be handed on at once. Everything that waits is handed on in one go: waking
+// together is how long data may wait that need not be handed on at once: a fraction of the age at which a measurement is too old. Everything that waits is handed on in one go: waking
 // threads is most of what a message costs.
-const together = 50 * time.Millisecond
+const together = 25 * time.Millisecond
 
 // dispatcher wakes entities for which the middleware has new data. The middleware's threads put them on a
 // list in C; one goroutine waits for the list's eventfd in Go's poller and passes on.
