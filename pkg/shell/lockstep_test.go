@@ -37,7 +37,7 @@ func lockstep(t *testing.T, seed uint64, rate float64, task string, robot ...str
 
 func TestParametersOfTheRobotAreItsOwn(t *testing.T) {
 	for given, says := range map[string]string{
-		"start.rndom=true": "start.rndom", "start.x": "name=value is wanted", "=1": "name=value is wanted", "start.x=wall": "start.x", "start.x=0": "",
+		"rate=5": "use --rate", "publish_clock:=true": "use --rate", "start.rndom=true": "start.rndom", "start.x": "name=value is wanted", "=1": "name=value is wanted", "start.x=wall": "start.x", "start.x=0": "",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer

@@ -139,6 +139,9 @@ func robotArgs(list []string) (*args.Args, error) {
 		if !ok || name == "" {
 			return nil, fmt.Errorf("robot parameter %q: name=value is wanted, such as fault.gripper_slip=true", p)
 		}
+		if name == "rate" || name == "publish_clock" {
+			return nil, fmt.Errorf("robot parameter %q: the node must be told, too: use --rate", name)
+		}
 		argv = append(argv, "-p", name+":="+value)
 	}
 	return args.Parse(argv)
