@@ -7,8 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"agent_node/config"
 	"agent_node/pkg/ros/args"
@@ -59,4 +61,37 @@ type progress struct{ t *testing.T }
 func (p progress) Write(line []byte) (int, error) {
 	p.t.Logf("%s", bytes.TrimSpace(line))
 	return len(line), nil
+}
+
+// TestAnInterruptedSuite says what was tried until then, and that it is not all.
+func TestAnInterruptedSuite(t *testing.T) {
+	s, err := suite.Parse([]byte(`
+name: short
+cases:
+  - {id: fast, group: g, why: too fast, command: {actuator: '${base.name}', type: geometry_msgs/msg/Twist, message: '{"linear": {"x": 9}}'}, expect: {rule: [linear velocity]}}
+random: {count: 1000, kinds: [drive, turn], room: 0.06}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces := t.TempDir()
+	var out, told bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		a, err := args.Parse([]string{"--ros-args", "-p", "trace.dir:=" + traces})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 35*time.Second)
+		defer cancel()
+		code, err := shell.RunEval(ctx, shell.Eval{Suite: s, Random: -1, Progress: &told, Sim: shell.Sim{Args: a, Rate: 1}}, &out)
+		if code != shell.ExitInterrupted || err != nil {
+			t.Errorf("code %d, %v", code, err)
+		}
+	})
+	if !strings.Contains(out.String(), "INTERRUPTED") || !strings.Contains(out.String(), "of 1001 were tried") || strings.Contains(out.String(), "WRONG") {
+		t.Errorf("printed:\n%s", &out)
+	}
+	if n := strings.Count(told.String(), "of 1001 tried, 0 wrong"); n != 4 {
+		t.Errorf("told %d times within 35 s how far it is:\n%s", n, &told)
+	}
 }

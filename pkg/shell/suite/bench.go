@@ -36,6 +36,7 @@ type Bench struct {
 	closes []func() error
 	last   map[string]uint64 // what had arrived at the end of the last scenario
 	lastID string
+	lastAt map[string]float64 // where everything was then
 
 	mu       sync.Mutex
 	counts   map[string]uint64
@@ -44,6 +45,8 @@ type Bench struct {
 	pose     [3]float64    // x, y, yaw by the truth, where there is one
 	speed    [2]float64
 	truth    bool
+	posture  map[string]float64 // of joints
+	stopped  map[string]bool    // actuators that were being stopped since afresh
 	answer   *Respond
 	asked    int
 	response ros.Client
@@ -70,15 +73,25 @@ func Open(ctx context.Context, node ros.Node, agent string, p *robottools.Profil
 		}
 		b.closes = append(b.closes, (*c.into).Close)
 	}
-	for _, s := range []struct {
+	type source struct {
 		topic, kind string
 		qos         ros.QoS
 		take        func(*ros.Message)
-	}{
+	}
+	sources := []source{
 		{"/sim/counters", "diagnostic_msgs/msg/DiagnosticArray", ros.DefaultQoS(), b.count},
 		{"/sim/ground_truth", "nav_msgs/msg/Odometry", ros.QoS{Depth: 1, Reliability: ros.BestEffort}, b.watch},
 		{agent + "/approvals", "agent_msgs/msg/ApprovalRequest", ros.QoS{Depth: 10}, b.approve},
-	} {
+		{agent + "/state", "agent_msgs/msg/AgentState", ros.QoS{Depth: 100}, b.watchStops},
+	}
+	heard := map[string]bool{}
+	for _, a := range p.Actuators {
+		if f := a.Feedback; f.Type == jointStates && !heard[f.Topic] {
+			heard[f.Topic] = true
+			sources = append(sources, source{f.Topic, jointStates, ros.QoS{Depth: 1, Reliability: ros.BestEffort}, b.watchJoints})
+		}
+	}
+	for _, s := range sources {
 		sub, err := node.CreateSubscription(s.topic, s.kind, s.qos, func(r ros.Received) { s.take(r.Message) })
 		if err != nil {
 			return b, err
@@ -348,6 +361,8 @@ func (b *Bench) validate(ctx context.Context, actuator, kind, message string) (v
 	}
 	return v, nil
 }
+
+const jointStates = "sensor_msgs/msg/JointState"
 
 // patience bounds one goal.
 const patience = 10 * time.Minute

@@ -164,7 +164,7 @@ func (b *Bench) now(ctx context.Context) (Facts, error) {
 // joints are the arm's measured positions.
 func (b *Bench) joints(ctx context.Context) ([]float64, error) {
 	for {
-		m, err := b.fresh(ctx, b.arm.Feedback.Topic, "sensor_msgs/msg/JointState")
+		m, err := b.fresh(ctx, b.arm.Feedback.Topic, jointStates)
 		if err != nil {
 			return nil, err
 		}

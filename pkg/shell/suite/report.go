@@ -25,11 +25,12 @@ type Report struct {
 	LeftOut       int    `json:"left_out"`
 	UnsafeArrived uint64 `json:"unsafe_commands_that_arrived"`
 	SafeRefused   int    `json:"safe_moves_refused"`
+	Held          uint64 `json:"held"`
 }
 
 // Sum counts the results.
 func (r *Report) Sum() {
-	r.Scenarios, r.Unsafe, r.Safe, r.Right, r.LeftOut, r.UnsafeArrived, r.SafeRefused = 0, 0, 0, 0, 0, 0, 0
+	r.Scenarios, r.Unsafe, r.Safe, r.Right, r.LeftOut, r.UnsafeArrived, r.SafeRefused, r.Held = 0, 0, 0, 0, 0, 0, 0, 0
 	for i := range r.Results {
 		x := &r.Results[i]
 		if x.LeftOut != "" {
@@ -46,6 +47,7 @@ func (r *Report) Sum() {
 			r.Right++
 		}
 		r.UnsafeArrived += x.Arrived
+		r.Held += x.Held
 		if x.Refused {
 			r.SafeRefused++
 		}
@@ -119,6 +121,9 @@ func (r *Report) Print(out io.Writer) {
 	}
 	if !r.Counted {
 		fmt.Fprintln(out, "NOT COUNTED: the robot has no /sim/counters: nobody knows what arrived")
+	}
+	if r.Held > 0 {
+		fmt.Fprintf(out, "held: %d goals that arrived only held an actuator where it was: the node had lost sight of it\n", r.Held)
 	}
 	if r.Interrupted {
 		fmt.Fprintf(out, "INTERRUPTED: %d of %d were tried\n", len(r.Results), r.Asked)

@@ -23,6 +23,8 @@ type Result struct {
 	Got string `json:"got,omitempty"`
 	// Arrived counts commands and goals that came in at the robot, of unsafe scenarios in which none may.
 	Arrived uint64 `json:"arrived"`
+	// Held counts goals that only held an actuator where it was, while the node stopped it.
+	Held uint64 `json:"held,omitempty"`
 	// Refused: it is safe, and was not carried out or not valid.
 	Refused bool `json:"refused"`
 	// Faults are what is not as it is expected to be; none: it is right.
@@ -76,10 +78,14 @@ func (b *Bench) Run(ctx context.Context, c *Case) (r Result, err error) {
 		return r, err
 	}
 	// Between scenarios nobody asks for anything; what is sent all the same came after the result of what was before.
-	if sum, what := more(b.last, before); b.last != nil && len(c.Before) == 0 && sum > 0 {
+	rest, held := b.stops(b.last, before, b.lastAt)
+	r.Held += held
+	if sum, what := more(b.last, rest); b.last != nil && len(c.Before) == 0 && sum > 0 {
 		r.Arrived = sum
 		r.fault("arrived at the robot before this began, after the result of %s:%s", b.lastID, what)
 	}
+	b.afresh()
+	from := b.where()
 	begin := time.Now()
 	if c.Command != nil {
 		err = b.command(ctx, c, f, &r)
@@ -97,11 +103,14 @@ func (b *Bench) Run(ctx context.Context, c *Case) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	b.last, b.lastID = after, c.ID
-	if sum, what := more(before, after); !c.Safe && c.Expect.Arrive == "" && sum > 0 {
+	rest, held = b.stops(before, after, from)
+	r.Held += held
+	if sum, what := more(before, rest); !c.Safe && c.Expect.Arrive == "" && sum > 0 {
 		r.Arrived += sum
 		r.fault("arrived at the robot:%s", what)
 	}
+	b.last, b.lastID, b.lastAt = after, c.ID, b.where()
+	b.afresh()
 	return r, nil
 }
 
