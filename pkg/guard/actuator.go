@@ -117,6 +117,21 @@ func (a *Actuator) CancelAnswered(e Epoch, accepted bool) {
 // ServerLost tells that the server of the goal is gone, or has forgotten it.
 func (a *Actuator) ServerLost(e Epoch) { a.box.post(input{kind: inServerLost, epoch: e}) }
 
+// Replaced tells that the goal's server has since accepted another goal, which holds the actuator: the one of that epoch drives no more.
+// Servers that carry out one goal at a time end the older one by the newer.
+func (a *Actuator) Replaced(e Epoch) { a.box.post(input{kind: inReplaced, epoch: e}) }
+
+// adopted marks the epochs of goals that are not this guard's own.
+const adopted = Epoch(1) << 63
+
+// Adopt tells of a running goal that this guard did not send (a node that died left it behind). Its driver is asked to cancel it by the
+// epoch that is returned; until its end is told (Finished, ServerLost, Replaced) rest is not claimed, and no stop is let go of.
+func (a *Actuator) Adopt() Epoch {
+	e := adopted | Epoch(a.g.ids.Add(1))
+	a.box.post(input{kind: inAdopt, epoch: e})
+	return e
+}
+
 // Progress tells of feedback of the server. It shows that the goal runs (a lost acceptance is made up for); progress is measured motion.
 func (a *Actuator) Progress(e Epoch) { a.box.post(input{kind: inProgress, epoch: e}) }
 

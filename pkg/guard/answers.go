@@ -55,7 +55,7 @@ func (m *machine) accepted(in *input) {
 		}
 		return
 	}
-	if m.orphans.has(in.epoch) && in.kind == inAccepted {
+	if in.kind == inAccepted && m.orphans.accept(in.epoch) {
 		m.reportf(ReportOrphan, in.epoch, nil, "a goal that was given up was accepted: canceled")
 		m.emit(action{kind: actCancel, epoch: in.epoch})
 	}
@@ -78,7 +78,7 @@ func (m *machine) acceptGoal() {
 
 func (m *machine) rejected(in *input) {
 	if !m.current(in, "rejection") {
-		m.orphans.remove(in.epoch)
+		m.orphanEnded(in.epoch)
 		return
 	}
 	m.reasonFor(ReasonRejected, in.err, "")
@@ -87,6 +87,7 @@ func (m *machine) rejected(in *input) {
 
 func (m *machine) rejectGoal() {
 	m.goal.over = true
+	m.goalEnded()
 	switch m.state {
 	case Sent:
 		if m.judge(); m.rest {
@@ -113,10 +114,11 @@ func (m *machine) pauseOver() {
 
 func (m *machine) finished(in *input) {
 	if !m.current(in, "result "+string(in.reason)) {
-		m.orphans.remove(in.epoch)
+		m.orphanEnded(in.epoch)
 		return
 	}
 	m.goal.over, m.goal.accepted = true, true // a result may overtake its acceptance
+	m.goalEnded()
 	switch m.state {
 	case Paused:
 		if m.pause.ended && !m.pause.resent && in.reason != ReasonSucceeded {
@@ -129,7 +131,10 @@ func (m *machine) finished(in *input) {
 		m.apply(evResult)
 	case Estop:
 		m.excuse()
-	case Unknown, Holding, Stopping, Settling, Fault:
+	case Stopping:
+		m.excuse()
+		fallthrough
+	case Unknown, Holding, Settling, Fault:
 		m.reportf(ReportLate, in.epoch, in.err, "result %s in %s", in.reason, m.state)
 	}
 }
@@ -143,12 +148,24 @@ func (m *machine) cancelAnswered(in *input) {
 
 func (m *machine) serverLost(in *input) {
 	if !m.current(in, "loss of the server") {
+		m.orphanLetGo(in.epoch)
 		return
 	}
 	m.goal.lost = true
+	m.goalEnded()
 	switch m.state {
 	case Sent, InFlight, Paused:
 		m.apply(evServerLost)
 	case Unknown, Holding, Canceling, Stopping, Settling, Fault, Estop:
 	}
+}
+
+// replaced: the same server has taken another goal since, which holds the actuator in the older one's place.
+func (m *machine) replaced(in *input) {
+	if in.epoch == m.epoch && m.order.phase == orderRuns && !m.order.stream && !m.goal.over {
+		m.goal.replaced = true
+		m.goalEnded()
+		return
+	}
+	m.orphanLetGo(in.epoch)
 }

@@ -81,7 +81,7 @@ var stateNames = [...]string{"unknown", "holding", "sent", "in_flight", "paused"
 type Outcome struct {
 	Epoch  Epoch
 	Reason Reason
-	// AtRest: measured rest was reached. When false, Reason tells why the motion ended and Detail what could not be measured.
+	// AtRest: measured rest was reached, and nothing is left that was to move it: the goal has ended. When false, Reason tells why the motion ended and Detail what could not be measured.
 	AtRest bool
 	// Err is the error of Start, Stream or Check, or the server's failure.
 	Err    error
@@ -113,3 +113,6 @@ const (
 	// ReasonRefused: the guard did not take the command at all; nothing was sent. Outcome.Err is a *StateError.
 	ReasonRefused Reason = "refused"
 )
+
+// ReasonGoalLives is ActuatorState.Reason of a fault in which stop commands hold the actuator, because a goal is not known to have ended.
+const ReasonGoalLives = "goal_not_ended"

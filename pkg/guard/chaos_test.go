@@ -9,7 +9,7 @@ import (
 
 // scene plays a few steps that random events rarely take one after another; what is going on meanwhile goes on.
 func (c *chaos) scene() {
-	k := c.rng.IntN(9)
+	k := c.rng.IntN(11)
 	c.note("scene %d", k)
 	set := func(f func(*guardtest.Faults)) { c.r.Set(f) }
 	after := func(d time.Duration, do func()) { time.Sleep(d); do() }
@@ -44,6 +44,18 @@ func (c *chaos) scene() {
 		set(func(f *guardtest.Faults) { f.NoAcceptance, f.NoProgress = true, true })
 		c.command()
 		after(200*ms, c.r.Die)
+	case 10: // somebody else has left a goal behind
+		if c.r.Running() == 0 {
+			pos, _ := c.r.Truth()
+			c.r.Left(c.a.Adopt(), pos[0]+2*(c.rng.Float64()-0.5), 0.4)
+		}
+	case 9: // a navigator that heeds neither cancel nor velocities, and then does
+		set(func(f *guardtest.Faults) { f.Insists, f.IgnoreCancel = true, true })
+		c.command()
+		after(800*ms, func() { c.cancel() })
+		time.Sleep(time.Duration(c.rng.IntN(16000)) * ms)
+		set(func(f *guardtest.Faults) { f.IgnoreCancel = false })
+		time.Sleep(2 * time.Second)
 	case 8: // feedback comes, and is gone again
 		set(func(f *guardtest.Faults) { f.NoFeedback = true })
 		after(1500*ms, func() { set(func(f *guardtest.Faults) { f.NoFeedback = false }) })
@@ -53,7 +65,7 @@ func (c *chaos) scene() {
 }
 
 func (c *chaos) fault() {
-	k := c.rng.IntN(24)
+	k := c.rng.IntN(25)
 	c.note("fault %d", k)
 	if k == 23 {
 		c.r.Push((c.rng.Float64() - 0.5) * 0.5)
@@ -114,6 +126,8 @@ func (c *chaos) fault() {
 			f.StopFails = on
 		case 22:
 			f.NoSubscriber = on
+		case 24:
+			f.Insists = on
 		}
 	})
 }

@@ -29,6 +29,11 @@ func (m *machine) judge() {
 	if v == isRest && m.needChange && m.goal.accepted && !agrees {
 		v, why = isUnknown, unchanged
 	}
+	if v == isRest && m.alive() {
+		// Who stands still only because we hold it, while a server still means to move it, does not rest.
+		m.stoodAt = m.now
+		v, why = isUnknown, goalLives
+	}
 	switch {
 	case v == isMoving:
 		m.sawMotion = true
@@ -62,7 +67,7 @@ func (m *machine) due() event {
 		switch {
 		case m.rest:
 			return evSettled
-		case m.now >= m.stopBy:
+		case m.stopOverdue():
 			return evStopTimeout
 		}
 	case Settling:
@@ -77,6 +82,12 @@ func (m *machine) due() event {
 	return evNone
 }
 
+// stopOverdue: stop commands have not brought rest in time. What they hold still has longer: only a goal's end is missing.
+func (m *machine) stopOverdue() bool {
+	holds := m.stoodAt >= m.since && m.stoodAt > 0 && m.now-m.stoodAt < m.primary.span
+	return m.now >= m.stopBy && !holds || m.now >= m.endBy
+}
+
 func (m *machine) feedbackFresh() bool {
 	return m.fed && m.now-m.lastFeedback < m.cfg.FeedbackTimeout
 }
@@ -87,6 +98,8 @@ func (m *machine) dueHolding() event {
 		return evFeedbackLost
 	case m.fastRun >= m.cfg.MotionSamples:
 		return evMotion
+	case m.alive():
+		return evOrphan
 	}
 	if m.order.phase == orderWaits {
 		switch {
@@ -217,7 +230,7 @@ func (m *machine) dueSettling() event {
 	switch {
 	case m.rest:
 		return evSettled
-	case m.idle() && !m.sawMotion && !m.feedbackFresh():
+	case m.idle() && !m.sawMotion && !m.alive() && !m.feedbackFresh():
 		return evFeedbackLost
 	case m.now < m.settleBy:
 		return evNone
@@ -234,7 +247,7 @@ func (m *machine) dueEstop() event {
 		return evReleased
 	case m.order.phase != noOrder && m.rest:
 		return evSettled
-	case !m.rest && !m.late && m.now >= m.stopBy:
+	case !m.rest && !m.late && m.stopOverdue():
 		m.late = true
 		m.report(ReportNotAtRest, m.epoch, nil, m.restFlaw.String())
 		return evStopTimeout

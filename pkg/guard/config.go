@@ -92,6 +92,8 @@ type Config struct {
 	CancelResult time.Duration
 	// StopTime: least time for stop commands to bring rest (3 s); the rule uses the larger of this and speed/deceleration + window + 1 s.
 	StopTime time.Duration
+	// EndTime: how long stop commands hold an actuator still for a goal that is not known to have ended, before that is a fault (10 s).
+	EndTime time.Duration
 	// Deceleration of groups that name none (0.5, in the group's unit per s^2).
 	Deceleration float64
 	// SettleTime for rest after a result (3 s).
@@ -132,6 +134,7 @@ func DefaultConfig(name string) Config {
 		CancelAnswer:    time.Second,
 		CancelResult:    3 * time.Second,
 		StopTime:        3 * time.Second,
+		EndTime:         10 * time.Second,
 		Deceleration:    0.5,
 		SettleTime:      3 * time.Second,
 		MotionSamples:   3,
@@ -175,6 +178,7 @@ func (c *Config) Check() error {
 		{"CancelAnswer", c.CancelAnswer},
 		{"CancelResult", c.CancelResult},
 		{"StopTime", c.StopTime},
+		{"EndTime", c.EndTime},
 		{"SettleTime", c.SettleTime},
 		{"Standstill", c.Standstill},
 	} {

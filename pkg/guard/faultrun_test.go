@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,27 @@ func orphanGone(r *rig, _ guard.Outcome) {
 	}
 	if r.r.MovingFor() > 0 {
 		r.t.Error("it moves")
+	}
+}
+
+// vouchedFor: a goal that was never accepted is in doubt until a person says that it does not run.
+func vouchedFor(r *rig, _ guard.Outcome) {
+	if err := r.g.Reset(r.ctx); err != nil || r.state() != guard.Holding {
+		r.t.Errorf("reset: %v, in %v", err, r.state())
+	}
+}
+
+// staysAtRest: nothing moves it any more, however long one looks.
+func staysAtRest(r *rig, _ guard.Outcome) {
+	before, _ := r.r.Truth()
+	for range 200 {
+		r.wait(100 * ms)
+		if r.r.MovingFor() > 0 {
+			r.t.Fatal("it moves again")
+		}
+	}
+	if after, _ := r.r.Truth(); math.Abs(after[0]-before[0]) > 0.005 {
+		r.t.Fatalf("it has moved by %.3f m", after[0]-before[0])
 	}
 }
 

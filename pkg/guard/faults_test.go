@@ -168,6 +168,13 @@ var faultCases = []faultCase{
 		reason: guard.ReasonCanceled, atRest: true, within: 5 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
 	},
 	{
+		name: "cancel answered after 5 s and carried out after 10, by a navigator whose velocities win again", before: func(f *guardtest.Faults) {
+			f.CancelDelay, f.StopDelay, f.Insists = 5*time.Second, 5*time.Second, true
+		},
+		acts:   []act{{1 * time.Second, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 13 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding", check: staysAtRest,
+	},
+	{
 		name: "motion goes on for 1.5 s after the cancel was accepted", before: func(f *guardtest.Faults) { f.StopDelay = 1500 * ms }, acts: []act{{1 * time.Second, cancel}},
 		reason: guard.ReasonCanceled, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: toCancel + "settling holding",
 	},
@@ -202,8 +209,8 @@ var faultCases = []faultCase{
 		},
 	},
 	{
-		name: "no result ever", before: func(f *guardtest.Faults) { f.NoResult = true },
-		reason: guard.ReasonStalled, atRest: true, within: 20 * time.Second, ends: guard.Holding, path: toCancel + "stopping settling holding",
+		name: "no result ever", before: func(f *guardtest.Faults) { f.NoResult = true }, // it may go on
+		reason: guard.ReasonStalled, within: 25 * time.Second, ends: guard.Fault, path: toCancel + "stopping fault", check: detail("not known to have ended"),
 	},
 	{
 		name: "simulated time paused", acts: []act{
@@ -325,7 +332,7 @@ var faultCases = []faultCase{
 	},
 	{
 		name: "goal lost", before: func(f *guardtest.Faults) { f.NoAnswer, f.SilentCancel = true, true },
-		reason: guard.ReasonNoAnswer, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: "sent canceling stopping settling holding",
+		reason: guard.ReasonNoAnswer, within: 15 * time.Second, ends: guard.Fault, path: "sent canceling stopping fault", check: vouchedFor,
 	},
 	{
 		name: "canceled before it was accepted", before: func(f *guardtest.Faults) { f.AcceptDelay = 900 * ms }, acts: []act{{300 * ms, cancel}},
@@ -342,10 +349,17 @@ var faultCases = []faultCase{
 		reason: guard.ReasonCanceled, atRest: true, within: 5 * time.Second, ends: guard.Holding, path: "sent canceling stopping settling holding", check: orphanGone,
 	},
 	{
-		name: "accepted long after it was given up", before: func(f *guardtest.Faults) { f.AcceptDelay = 4 * time.Second }, acts: []act{{300 * ms, cancel}},
-		reason: guard.ReasonCanceled, atRest: true, within: 3 * time.Second, ends: guard.Holding, path: "sent canceling stopping settling holding",
+		name: "accepted 4 s after it was canceled", before: func(f *guardtest.Faults) { f.AcceptDelay = 4 * time.Second }, acts: []act{{300 * ms, cancel}},
+		reason: guard.ReasonCanceled, atRest: true, within: 6 * time.Second, ends: guard.Holding, path: "sent canceling stopping settling holding", check: orphanGone,
+	},
+	{
+		name: "accepted when a person has vouched that it was lost", before: func(f *guardtest.Faults) { f.AcceptDelay = 20 * time.Second; f.SilentCancel = true },
+		acts:   []act{{300 * ms, cancel}},
+		reason: guard.ReasonCanceled, within: 12 * time.Second, ends: guard.Fault, path: "sent canceling stopping fault",
 		check: func(r *rig, o guard.Outcome) {
-			r.wait(4 * time.Second)
+			vouchedFor(r, o)
+			r.r.Set(func(f *guardtest.Faults) { f.SilentCancel = false })
+			r.wait(10 * time.Second)
 			if len(r.reported(guard.ReportOrphan)) != 1 {
 				r.t.Error("the orphan was not reported")
 			}

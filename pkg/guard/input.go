@@ -19,6 +19,8 @@ const (
 	inFinished
 	inCancelAnswered
 	inServerLost
+	inReplaced
+	inAdopt
 	inProgress
 	inCancel
 	inStop
@@ -126,6 +128,10 @@ func (m *machine) take(in *input) {
 		m.cancelAnswered(in)
 	case inServerLost:
 		m.serverLost(in)
+	case inReplaced:
+		m.replaced(in)
+	case inAdopt:
+		m.orphans.add(orphan{epoch: in.epoch, accepted: true, holds: true})
 	case inCancel:
 		m.cancel(in)
 	case inStop:
@@ -133,7 +139,7 @@ func (m *machine) take(in *input) {
 	case inQuiesce:
 		idle := m.order.phase == noOrder && m.lease.owner == ""
 		still := m.state == Holding && m.rest || m.state == Settling && !m.sawMotion || m.state == Unknown
-		if !(idle && still) {
+		if !(idle && still) || m.alive() {
 			m.stop(in.text, ReasonStopped)
 		}
 	case inEstop:
@@ -142,6 +148,7 @@ func (m *machine) take(in *input) {
 		m.acked = (m.state == Fault || m.state == Estop) && !m.latch
 		if m.acked {
 			m.needChange = false // a person vouches for what the sensor cannot show
+			m.orphans.vouch()
 		}
 	case inResetEnd:
 		m.acked = false
@@ -166,6 +173,9 @@ func (m *machine) take(in *input) {
 		m.closing = true
 		m.stop(in.text, ReasonCanceled)
 		m.closeBy = m.now + m.stopTime()
+		if m.alive() {
+			m.closeBy = m.now + max(m.stopTime(), m.cfg.EndTime)
+		}
 	}
 }
 

@@ -57,6 +57,9 @@ type machine struct {
 
 	settleBy   mono
 	stopBy     mono
+	endBy      mono // stopBy, for what stop commands hold still while a goal is not known to have ended
+	stoodAt    mono // when it last stood still like that
+	insistedAt mono
 	late       bool // estop: not at rest in time, and said so
 	acked      bool
 	latch      bool // emergency stop input, as last told
@@ -188,8 +191,9 @@ func (m *machine) enter(from State) {
 	case Settling:
 		m.settleBy = m.now + m.cfg.SettleTime
 	case Stopping, Estop:
-		m.stopBy = m.now + m.stopTime()
+		m.stopFrom()
 		m.late = false
+		m.insistedAt = m.now
 	case InFlight:
 		m.goal.flightFrom = m.now
 		if from == Paused && !m.goal.over {
@@ -197,6 +201,7 @@ func (m *machine) enter(from State) {
 		}
 	case Fault:
 		m.acked = false
+		m.insistedAt = m.now
 	case Unknown:
 		m.sawMotion = false
 		m.fastRun = 0
@@ -211,6 +216,12 @@ func (m *machine) enter(from State) {
 	if from == Fault || from == Estop {
 		m.acked = false
 	}
+}
+
+// stopFrom gives stop commands their time from now on.
+func (m *machine) stopFrom() {
+	m.stopBy = m.now + m.stopTime()
+	m.endBy = max(m.stopBy, m.now+m.cfg.EndTime)
 }
 
 // stopTime is how long stop commands may take to bring rest, from what is measured now.
@@ -232,7 +243,7 @@ func (m *machine) perform(a act, e event) {
 	case doCancel:
 		m.cancelGoal(e)
 	case doCancelOrphans:
-		m.orphans.each(func(e Epoch) { m.emit(action{kind: actCancel, epoch: e}) })
+		m.cancelOrphans()
 	case doStop:
 		m.emit(action{kind: actStop})
 	case doZero:
@@ -257,6 +268,8 @@ func (m *machine) perform(a act, e event) {
 		}
 		m.report(ReportUncommanded, m.epoch, nil, detail)
 		m.sawMotion = true
+	case doInsist:
+		m.insist()
 	case doStream:
 		if m.order.stream && m.state == InFlight {
 			m.emit(action{kind: actStream, epoch: m.epoch})
@@ -280,7 +293,11 @@ func (m *machine) explain(e event) string {
 		return strings.Join(m.holds, ", ")
 	case Estop:
 		return string(ReasonEstop)
-	case Canceling, Stopping, Settling, Fault:
+	case Fault:
+		if m.alive() {
+			return ReasonGoalLives
+		}
+	case Canceling, Stopping, Settling:
 	}
 	switch {
 	case m.order.reason != "":

@@ -36,6 +36,7 @@ type goal struct {
 	accepted   bool
 	over       bool // a terminal result came, it was rejected, or it was never sent
 	lost       bool // its server is gone
+	replaced   bool // by a goal that holds
 	canceled   bool // the driver was asked to cancel
 	wished     bool // to be canceled once it is accepted
 	refused    bool
@@ -172,7 +173,7 @@ func (m *machine) finish() {
 		out.Detail = join(out.Detail, m.restFlaw.String())
 	}
 	if o.phase == orderRuns && !o.stream && !m.goal.over {
-		m.orphans.add(m.epoch)
+		m.orphans.add(orphan{epoch: m.epoch, accepted: m.goal.accepted, holds: m.goal.lives()})
 	}
 	m.emit(action{kind: actOutcome, order: o.id, outcome: out})
 	m.order = order{}
@@ -183,40 +184,4 @@ func join(a, b string) string {
 		return b
 	}
 	return a + "; " + b
-}
-
-// orphans are goals that were given up without a terminal result. The newest are kept.
-type orphans struct {
-	epochs [32]Epoch // 0: free
-	next   int
-}
-
-func (o *orphans) add(e Epoch) {
-	o.epochs[o.next] = e
-	o.next = (o.next + 1) % len(o.epochs)
-}
-
-func (o *orphans) has(e Epoch) bool {
-	for _, x := range o.epochs {
-		if x == e && x != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func (o *orphans) remove(e Epoch) {
-	for i, x := range o.epochs {
-		if x == e {
-			o.epochs[i] = 0
-		}
-	}
-}
-
-func (o *orphans) each(f func(Epoch)) {
-	for _, e := range o.epochs {
-		if e != 0 {
-			f(e)
-		}
-	}
 }

@@ -145,6 +145,10 @@ func (c *chaos) watch() {
 			c.failf("claims rest of what has moved for %v", moving)
 			return
 		}
+		if rest, _, _ := c.a.AtRest(); rest && c.r.RunningFor() > c.allow {
+			c.failf("claims rest, and the server has run a goal for %v", c.r.RunningFor())
+			return
+		}
 		if s := c.a.State().State; s == guard.Holding && moving > c.allow+1500*ms {
 			c.failf("holding, and it has moved for %v", moving)
 			return
@@ -284,6 +288,9 @@ func (c *chaos) command() {
 		if o.AtRest && moving > c.allow {
 			c.failf("outcome %+v of what has moved for %v", o, moving)
 		}
+		if o.AtRest && c.r.Running() == o.Epoch && o.Epoch != 0 {
+			c.failf("outcome %+v, and the server runs the goal", o)
+		}
 		if o.Reason == "" || !o.AtRest && o.Detail == "" && o.Err == nil {
 			c.failf("outcome %+v explains nothing", o)
 		}
@@ -354,9 +361,9 @@ func (c *chaos) stop(what string, ask func(context.Context) error) {
 	}
 }
 
-// reset is a person's: with a sensor that cannot show whether it lives, a person looks first.
+// reset is a person's: with a sensor that cannot show whether it lives, or a goal that nobody has answered for, a person looks first.
 func (c *chaos) reset() {
-	if !c.noisy && c.r.MovingFor() > 0 {
+	if !c.noisy && c.r.MovingFor() > 0 || c.r.Running() != 0 {
 		return
 	}
 	c.note("reset")

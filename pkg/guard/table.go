@@ -42,6 +42,7 @@ const (
 	evSettleTimeout
 	evStopTimeout
 	evReleased
+	evOrphan
 	nEvents
 )
 
@@ -82,8 +83,9 @@ var eventInfo = [nEvents]struct {
 	evServerGone:        {"server gone", "nobody is left to answer: the server is gone, or it said that the goal ended and motion goes on", ""},
 	evSettled:           {"settled", "the settled rule holds", ""},
 	evSettleTimeout:     {"settle timeout", "not settled in SettleTime (3 s)", ""},
-	evStopTimeout:       {"stop timeout", "not settled in max(StopTime (3 s), speed/deceleration + window + 1 s)", ""},
+	evStopTimeout:       {"stop timeout", "not settled in max(StopTime (3 s), speed/deceleration + window + 1 s); held still by the stop commands, a goal that is not known to have ended has EndTime (10 s)", ""},
 	evReleased:          {"released", "acknowledged by ~/reset (e-stop: its input false), fresh feedback, and settled", ""},
+	evOrphan:            {"orphan", "a goal that was given up, or that somebody else has left, is known to run", ""},
 }
 
 // String is the event's name in tables and transitions.
@@ -104,6 +106,7 @@ const (
 	doStream
 	doCheck
 	doStopUnsettled
+	doInsist
 	nActs
 )
 
@@ -119,6 +122,7 @@ var actInfo = [nActs]struct{ name, meaning string }{
 	doStream:        {"stream", "call Command.Stream at the control rate"},
 	doCheck:         {"check", "call Command.Check on every measurement"},
 	doStopUnsettled: {"stop until settled", "one stop command unless settled"},
+	doInsist:        {"insist", "ask again, every CancelAnswer (1 s), to cancel goals that are not known to have ended"},
 }
 
 // String is the action's name.
@@ -135,10 +139,10 @@ var stateInfo = [...]struct {
 	InFlight:  {"a command is being carried out", []act{doStream, doCheck}},
 	Paused:    {"a command is held, by an operator or by the robot; its allowance does not run", []act{doZero}},
 	Canceling: {"the goal is being canceled", nil},
-	Stopping:  {"stop commands at the control rate until settled", []act{doStop}},
+	Stopping:  {"stop commands at the control rate until settled, and until no goal is left that may live", []act{doStop, doInsist}},
 	Settling:  {"nothing drives it any more; measured until it rests", []act{doZero}},
-	Fault:     {"rest could not be measured in time; an operator has to acknowledge", []act{doStop}},
-	Estop:     {"latched emergency stop", []act{doStopUnsettled}},
+	Fault:     {"rest could not be measured in time, or a goal did not end; an operator has to acknowledge", []act{doStop, doInsist}},
+	Estop:     {"latched emergency stop", []act{doStopUnsettled, doInsist}},
 }
 
 // rule is one line of the table: in any of these states, on this event, do this and go there.
@@ -162,6 +166,7 @@ var rules = []rule{
 	{in(Holding), evFeedbackLost, Unknown, nil},
 	{in(Settling), evFeedbackLost, Unknown, nil}, // only while nothing was commanded and nothing was seen to move
 	{in(Holding), evMotion, Settling, do(doReport, doCancelOrphans)},
+	{in(Holding), evOrphan, Settling, do(doCancelOrphans)},
 
 	// A command's way.
 	{in(Holding), evCommand, Sent, do(doStart)},

@@ -34,6 +34,7 @@ const (
 	displaced
 	spreadOut
 	secondMoves
+	goalLives
 )
 
 var flawText = [...]string{
@@ -53,6 +54,7 @@ var flawText = [...]string{
 	displaced:     "measured displacement is above the threshold",
 	spreadOut:     "measured positions oscillate",
 	secondMoves:   "the second source measures motion",
+	goalLives:     "it stands still, but a goal is not known to have ended: its server may go on when nothing stops it",
 }
 
 // String says it for people.

@@ -205,7 +205,8 @@ func (s *session) invoke(c *call) (tool.Result, tool.Ending) {
 		// A skill's own time limit is kept by the skill, which knows when it is paused. Here it is bounded by what is
 		// left of the goal's time.
 		tc.Deadline = s.rawTime(s.motion)
-		how.TimeLimit, how.Grace = 0, s.cfg.StopReserve+skillGrace
+		// Past it, the guard may hold what moves for as long as a server needs to end its goal: the reserve once more.
+		how.TimeLimit, how.Grace = 0, 2*s.cfg.StopReserve+skillGrace
 		return tool.Invoke(s.moving, c.impl, c.spec, tc, how)
 	}
 	return tool.Invoke(s.ctx, c.impl, c.spec, tc, how)

@@ -114,6 +114,7 @@ func (h *heartbeat) publish(bye bool) {
 		}
 	}
 	if w := h.n.work.Load(); w != nil {
+		b.Goals = w.robot.LiveGoals()
 		for _, a := range w.robot.Guard().States() {
 			if a.Owner != "" || a.State != guard.Holding && a.State != guard.Unknown {
 				b.Busy = append(b.Busy, a.Name)

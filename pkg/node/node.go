@@ -83,7 +83,7 @@ func New(host Host, o Options) (*Node, error) {
 	n.outbox = newOutbox(n.log)
 	n.approvals = newApprovals(n)
 	if err := n.open(); err != nil {
-		return nil, errors.Join(err, n.close())
+		return nil, errors.Join(err, n.close(context.Background()))
 	}
 	return n, nil
 }
@@ -123,11 +123,11 @@ func (n *Node) open() (err error) {
 	n.machine, err = lifecycle.New(n.ros, lifecycle.Callbacks{
 		Configure: n.onConfigure, Cleanup: n.onCleanup, Activate: n.onActivate, Deactivate: n.onDeactivate,
 		Shutdown: func(ctx context.Context, _ lifecycle.State) error {
-			return errors.Join(n.onDeactivate(ctx), n.onCleanup(ctx))
+			return errors.Join(n.deactivate(), n.onCleanup(ctx))
 		},
 		Error: func(ctx context.Context, _ lifecycle.State, cause error) error {
 			n.log.Error("transition failed", "error", cause)
-			return errors.Join(n.onDeactivate(ctx), n.onCleanup(ctx))
+			return errors.Join(n.deactivate(), n.onCleanup(ctx))
 		},
 		Changed: func(from, to lifecycle.State) { n.log.Info("lifecycle", "from", from.String(), "to", to.String()) },
 	})
@@ -201,13 +201,17 @@ func (n *Node) Start(ctx context.Context) error {
 func (n *Node) Shutdown(ctx context.Context) error {
 	err := n.machine.Shutdown(ctx)
 	n.rested = err == nil
-	return errors.Join(err, n.close())
+	return errors.Join(err, n.close(ctx))
 }
 
-func (n *Node) close() error {
+func (n *Node) close(ctx context.Context) error {
 	var all []error
 	if n.beat != nil {
 		all = append(all, n.beat.close(n.rested))
+	}
+	if w := n.work.Swap(nil); w != nil {
+		// A goal lives that no cancel ends. It is held for some time more: a watchdog, which misses the heartbeat by now, takes over.
+		all = append(all, w.end(ctx))
 	}
 	select {
 	case <-n.ending:
@@ -246,7 +250,13 @@ func (n *Node) onConfigure(context.Context) error {
 	return nil
 }
 
+// onCleanup lets go of the robot, except while a goal lives that no cancel ends: stop commands hold it, and would end.
 func (n *Node) onCleanup(ctx context.Context) error {
+	if w := n.work.Load(); w != nil {
+		if err := w.held(); err != nil {
+			return lifecycle.Failure(err)
+		}
+	}
 	w := n.work.Swap(nil)
 	if w == nil {
 		return nil
@@ -276,8 +286,21 @@ func (n *Node) onActivate(context.Context) error {
 // restPatience bounds how long deactivating waits for goals to end at rest.
 const restPatience = 30 * time.Second
 
-// onDeactivate ends the goals, at rest, before the action disappears.
-func (n *Node) onDeactivate(context.Context) error {
+// onDeactivate ends the goals, at rest, before the action disappears. Where that cannot be had, since a server goes on with a goal that it
+// was asked to end, the node stays active, and says so.
+func (n *Node) onDeactivate(ctx context.Context) error {
+	err := n.deactivate()
+	w := n.work.Load()
+	if err == nil || w == nil || w.held() == nil {
+		return err
+	}
+	if again := n.onActivate(ctx); again != nil {
+		return errors.Join(err, again)
+	}
+	return lifecycle.Failure(err)
+}
+
+func (n *Node) deactivate() error {
 	if w := n.work.Load(); w != nil {
 		w.noteIdle()
 	}

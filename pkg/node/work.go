@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"agent_node/pkg/guard"
@@ -195,6 +196,19 @@ func (w *work) unrested(err error) error {
 		return nil
 	}
 	return left
+}
+
+// held says which goals are not known to have ended although they were canceled: the robot is held by stop commands alone.
+func (w *work) held() error {
+	goals := w.robot.LiveGoals()
+	if len(goals) == 0 {
+		return nil
+	}
+	var names []string
+	for _, g := range goals {
+		names = append(names, fmt.Sprintf("%s of %s (%s)", g.ID, g.Action, g.Actuator))
+	}
+	return fmt.Errorf("node: goals are not known to have ended, stop commands hold the robot: %s", strings.Join(names, ", "))
 }
 
 // end stops the guard (which brings everything to rest) and takes the robot down.

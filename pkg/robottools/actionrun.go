@@ -25,41 +25,38 @@ type actionRun struct {
 	// again makes the goal of a later epoch; nil: the same goal is sent again.
 	again func() (*ros.Message, error)
 
-	over  context.Context // ends with the call
-	letGo context.CancelFunc
-
 	// publishers are nodes that carry the goal out by commanding the actuator, beside the server itself.
 	publishers []string
 
 	mu      sync.Mutex
 	servers []string // nodes that serve the action, once known
-	goals   map[guard.Epoch]*action.Goal
-	cancels map[guard.Epoch]context.CancelFunc
+	begun   bool
+	heard   time.Time // when feedback last came
+	over    bool // the call has returned; a goal of its may go on
 	last    *ros.Message
-	wg      sync.WaitGroup
 }
 
 // cancelAnswer bounds the wait for the answer to a cancel request; the guard judges earlier.
 const cancelAnswer = 10 * time.Second
 
-// start sends the goal of an epoch without blocking; answers go to the guard.
+// start sends the goal of an epoch without blocking; answers go to the guard. It is followed until it is known to have ended, also
+// when the call has returned before that: as long as it lives, the guard does not let go of the actuator.
 func (a *actionRun) start(epoch guard.Epoch) error {
-	ctx, cancel := context.WithCancel(a.b.robot.background)
 	a.mu.Lock()
-	if a.goals == nil {
-		a.goals, a.cancels = map[guard.Epoch]*action.Goal{}, map[guard.Epoch]context.CancelFunc{}
-	}
-	first := len(a.cancels) == 0
-	a.cancels[epoch] = cancel
+	first := !a.begun
+	a.begun = true
 	a.mu.Unlock()
-	a.wg.Go(func() { a.follow(ctx, epoch, first) })
+	a.b.robot.stops.Go(func() { a.follow(a.b.robot.background, epoch, first) })
 	return nil
 }
 
 // execute runs the goal under the guard to its end.
 func (a *actionRun) execute(ctx context.Context, lease *guard.Lease, cmd guard.Command) guard.Outcome {
-	a.over, a.letGo = context.WithCancel(a.b.robot.background)
-	defer a.end()
+	defer func() {
+		a.mu.Lock()
+		a.over = true
+		a.mu.Unlock()
+	}()
 	cmd.Start = a.start
 	a.act.begin(a)
 	defer a.act.end(a)
@@ -78,12 +75,19 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 		}
 	}
 	var id action.GoalID
+	defer a.act.ended(epoch)
 	g, err := a.client.Send(ctx, goal, action.GoalOptions{
 		Sending: func(sent action.GoalID) {
 			id = sent
 			a.note("skill.goal_sent", id, nil) // on record before it can move anything: who finds it may have to cancel it
+			a.lives(epoch, id, nil)
 		},
-		Feedback: func(*ros.Message) { act.Progress(epoch) },
+		Feedback: func(*ros.Message) {
+			a.mu.Lock()
+			a.heard = time.Now()
+			a.mu.Unlock()
+			act.Progress(epoch)
+		},
 	})
 	switch {
 	case errors.Is(err, ros.ErrRejected):
@@ -96,20 +100,23 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 		}
 		return
 	}
-	a.mu.Lock()
-	a.goals[epoch] = g
-	a.mu.Unlock()
+	a.lives(epoch, id, g)
 	a.note("skill.goal_accepted", id, nil)
 	act.Accepted(epoch)
 	out, err := g.Result(ctx)
+	if err != nil && !out.Status.Terminal() && !errors.Is(err, action.ErrServerLost) && !errors.Is(err, action.ErrGoalForgotten) && ctx.Err() == nil {
+		// Its server is there, and does not say how it ended. It cannot be followed, so it is ended.
+		a.note("skill.result_unknown", id, map[string]any{"error": err.Error()})
+		out.Status, err = action.Finish(ctx, a.b.robot.node, a.client.FullName(), id)
+	}
 	if errors.Is(err, action.ErrResultLost) {
 		// The status topic told how it ended; whether that is true is for the verification to say.
-		a.call.Note("skill.result_lost", map[string]any{"error": err.Error()})
+		a.note("skill.result_lost", id, map[string]any{"error": err.Error()})
 		err = nil
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			a.call.Note("skill.server_lost", map[string]any{"error": err.Error()})
+			a.note("skill.server_lost", id, map[string]any{"error": err.Error()})
 			act.ServerLost(epoch)
 		}
 		return
@@ -128,8 +135,15 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 	}
 }
 
-// note records what became of a goal.
+// note records what became of a goal: in the trace or, once the call is over, in the log.
 func (a *actionRun) note(kind string, id action.GoalID, more map[string]any) {
+	a.mu.Lock()
+	over := a.over
+	a.mu.Unlock()
+	if over {
+		a.b.robot.node.Logger().Warn("a goal that was given up", "event", kind, "goal", id.String(), "action", a.client.FullName(), "actuator", a.act.name, "more", more)
+		return
+	}
 	data := map[string]any{"goal": id.String(), "action": a.client.FullName(), "actuator": a.act.name}
 	maps.Copy(data, more)
 	a.call.Note(kind, data)
@@ -149,29 +163,38 @@ func whatFailed(m *ros.Message) string {
 	return text
 }
 
-// cancel asks for the epoch's goal to be canceled; the answer goes to the guard.
-func (a *actionRun) cancel(epoch guard.Epoch) {
-	a.mu.Lock()
-	g := a.goals[epoch]
-	drop := a.cancels[epoch]
-	a.mu.Unlock()
-	if g == nil {
-		// Not accepted yet: the client remembers and cancels as soon as the acceptance arrives.
-		if drop != nil {
-			drop()
-		}
-		return
-	}
-	a.wg.Go(func() {
-		// The request goes out at once; its answer is waited for as long as the call lasts.
-		ctx, cancel := context.WithTimeout(a.over, cancelAnswer)
-		defer cancel()
-		code, err := g.Cancel(ctx)
-		if err != nil {
-			return // silence: the guard's own deadline decides
-		}
-		a.act.guard.CancelAnswered(epoch, code == action.CancelNone || code == action.CancelGoalTerminated)
+// lives notes the goal of an epoch: from when it is sent, with its handle from when it is accepted. Before that it cannot be canceled; the
+// guard remembers that it wants to.
+func (a *actionRun) lives(epoch guard.Epoch, id action.GoalID, g *action.Goal) {
+	a.act.lives(epoch, livingGoal{
+		LiveGoal: LiveGoal{Action: a.client.FullName(), ID: id},
+		cancel: func() {
+			if g != nil {
+				a.b.robot.stops.Go(func() { a.cancel(epoch, g) })
+			}
+		},
 	})
+}
+
+// cancel asks for a goal to be canceled; the answer goes to the guard.
+func (a *actionRun) cancel(epoch guard.Epoch, g *action.Goal) {
+	ctx, cancel := context.WithTimeout(a.b.robot.background, cancelAnswer)
+	defer cancel()
+	code, err := g.Cancel(ctx)
+	switch {
+	case err != nil: // silence: the guard's own deadline decides
+	case code == action.CancelUnknownGoal && !a.speaks(): // and it had accepted it
+		a.act.guard.ServerLost(epoch)
+	default:
+		a.act.guard.CancelAnswered(epoch, code == action.CancelNone || code == action.CancelGoalTerminated)
+	}
+}
+
+// speaks: feedback comes. A server that sends it and says that it does not know the goal is not taken at its word.
+func (a *actionRun) speaks() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return time.Since(a.heard) < time.Second
 }
 
 // carriedOutBy implements goalRun: the action's server itself, and whom the profile names.
@@ -195,15 +218,4 @@ func (a *actionRun) result() *ros.Message {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.last
-}
-
-// end lets go of what still waits for answers.
-func (a *actionRun) end() {
-	a.letGo()
-	a.mu.Lock()
-	for _, c := range a.cancels {
-		c()
-	}
-	a.mu.Unlock()
-	a.wg.Wait()
 }

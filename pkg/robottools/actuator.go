@@ -26,11 +26,11 @@ type actuator struct {
 	active  goalRun
 	before  goalRun // the one before, which ended then
 	endedAt time.Time
+	living  map[guard.Epoch]livingGoal // sent, and not known to have ended
 }
 
 // goalRun is a goal, or a row of goals, that the actuator follows.
 type goalRun interface {
-	cancel(epoch guard.Epoch)
 	// carriedOutBy: messages of that node on the actuator's command topics are this goal being carried out.
 	carriedOutBy(node string) bool
 }
@@ -183,10 +183,10 @@ func (a *actuator) Stop() error { return a.stop.send() }
 // Cancel implements guard.Driver.
 func (a *actuator) Cancel(epoch guard.Epoch) {
 	a.mu.Lock()
-	run := a.active
+	goal, ok := a.living[epoch]
 	a.mu.Unlock()
-	if run != nil {
-		run.cancel(epoch)
+	if ok {
+		goal.cancel()
 	}
 }
 

@@ -82,14 +82,18 @@ func (h *holder) goal() (*ros.Message, error) {
 const holdTime = 500 * time.Millisecond
 
 // deliver cancels what runs, then holds. Both are tried: a server that refuses cancels may still take the hold, and the other
-// way round.
+// way round. A goal under way that does not end by either has lost its place to the hold.
 func (h *holder) deliver(ctx context.Context, goal *ros.Message) error {
+	before := h.act.goalsAt(h.client.FullName())
 	cancelErr := action.CancelAll(ctx, h.robot.node, h.name)
 	if goal == nil {
 		return cancelErr
 	}
 	if _, err := h.client.Send(ctx, goal, action.GoalOptions{}); err != nil {
 		return errors.Join(cancelErr, err)
+	}
+	for _, epoch := range before {
+		h.act.guard.Replaced(epoch)
 	}
 	return nil
 }

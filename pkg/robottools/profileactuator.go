@@ -161,6 +161,7 @@ type GuardTuning struct {
 	FeedbackTimeout float64 `json:"feedback_timeout"`
 	PauseCap        float64 `json:"pause_cap"`
 	StopTime        float64 `json:"stop_time"`
+	EndTime         float64 `json:"end_time"`
 	SettleTime      float64 `json:"settle_time"`
 	CancelAnswer    float64 `json:"cancel_answer"`
 	CancelResult    float64 `json:"cancel_result"`
@@ -285,6 +286,7 @@ func (t *GuardTuning) tuneTimes(c *guard.Config) {
 		{t.FeedbackTimeout, &c.FeedbackTimeout},
 		{t.PauseCap, &c.PauseCap},
 		{t.StopTime, &c.StopTime},
+		{t.EndTime, &c.EndTime},
 		{t.SettleTime, &c.SettleTime},
 		{t.CancelAnswer, &c.CancelAnswer},
 		{t.CancelResult, &c.CancelResult},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agent_node/pkg/ros"
+	"agent_node/pkg/ros/action"
 )
 
 const (
@@ -38,6 +39,8 @@ type Beat struct {
 	TraceDir string
 	// Busy are the actuators that it moves, or holds the lease of, or does not know to hold still.
 	Busy []string
+	// Goals that it sent and does not know to have ended.
+	Goals []Goal
 	// Problem is what keeps it from guarding its actuators; empty: nothing does.
 	Problem string
 	// Bye: it ends in good order, at rest as far as it could, and is not missed.
@@ -67,6 +70,7 @@ func (b Beat) Write(m *ros.Message, name string, pair *ros.Type) *ros.Message {
 		{"frame_prefix", b.FramePrefix},
 		{"trace_dir", b.TraceDir},
 		{"busy", strings.Join(b.Busy, ",")},
+		{"goals", writeGoals(b.Goals)},
 	}
 	return status(m, pair, level, name+": heartbeat", text, values)
 }
@@ -94,10 +98,41 @@ func ReadBeat(m *ros.Message) (Beat, error) {
 	if v["busy"] != "" {
 		b.Busy = strings.Split(v["busy"], ",")
 	}
+	if b.Goals, err = readGoals(v["goals"]); err != nil {
+		return Beat{}, err
+	}
 	if m.Int("level") != int64(levelOK) {
 		b.Problem = m.Str("message")
 	}
 	return b, nil
+}
+
+// writeGoals puts goals into one line, "/navigate_to_pose 0123...ef base, ...": names of ROS have neither spaces nor commas.
+func writeGoals(goals []Goal) string {
+	words := make([]string, len(goals))
+	for i, g := range goals {
+		words[i] = g.Action + " " + g.ID.String() + " " + g.Actuator
+	}
+	return strings.Join(words, ",")
+}
+
+func readGoals(text string) (goals []Goal, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for word := range strings.SplitSeq(text, ",") {
+		var g Goal
+		f := strings.SplitN(word, " ", 3)
+		if len(f) == 3 {
+			g.Action, g.Actuator = f[0], f[2]
+			g.ID, err = action.ParseGoalID(f[1])
+		}
+		if len(f) != 3 || err != nil {
+			return nil, fmt.Errorf("watchdog: heartbeat: goal %q, wanted an action, an id and an actuator", word)
+		}
+		goals = append(goals, g)
+	}
+	return goals, nil
 }
 
 func valuesOf(m *ros.Message) map[string]string {

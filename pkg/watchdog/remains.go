@@ -12,15 +12,12 @@ import (
 	"time"
 
 	"agent_node/pkg/harness/trace"
+	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros/action"
 )
 
-// Goal is an action goal that a trace tells was sent, and not that it ended.
-type Goal struct {
-	Action   string
-	ID       action.GoalID
-	Actuator string
-}
+// Goal is an action goal that a trace or a heartbeat tells was sent, and not that it ended.
+type Goal = robottools.LiveGoal
 
 // Remains are what a session that never ended has left behind, by its trace.
 type Remains struct {
@@ -38,7 +35,22 @@ func (r *Remains) Empty() bool {
 	return r == nil || len(r.Goals) == 0 && len(r.Tools) == 0 && len(r.Moving) == 0
 }
 
-// LastRemains reads the newest trace of a folder. nil: there is none, or its session has ended.
+// With adds goals that somebody else has told of.
+func (r *Remains) With(goals []Goal) *Remains {
+	if r == nil {
+		r = &Remains{}
+	}
+	out := *r
+	out.Goals = slices.Clone(r.Goals)
+	for _, g := range goals {
+		if !slices.ContainsFunc(out.Goals, func(x Goal) bool { return x.ID == g.ID }) {
+			out.Goals = append(out.Goals, g)
+		}
+	}
+	return &out
+}
+
+// LastRemains reads the newest trace of a folder. nil: there is none, or its session has ended and with it all of its goals.
 func LastRemains(dir string) (*Remains, error) {
 	file, err := newestTrace(dir)
 	if err != nil || file == "" {
@@ -75,7 +87,8 @@ func newestTrace(dir string) (string, error) {
 // PlanPrefix is what the names of the sessions of decompositions begin with: they move nothing.
 const PlanPrefix = "decompose-"
 
-// ReadRemains reads one trace; a torn last line is no error. nil: the session has ended.
+// ReadRemains reads one trace; a torn last line is no error. nil: the session has ended. Goals may have outlived it (it ended as
+// actuator_fault then): they are what remains.
 func ReadRemains(file string) (*Remains, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -87,10 +100,14 @@ func ReadRemains(file string) (*Remains, error) {
 	if err != nil {
 		return nil, err
 	}
+	out := r.result(report.Session)
 	if report.Complete {
-		return nil, nil
+		if len(out.Goals) == 0 {
+			return nil, nil
+		}
+		out.Tools, out.Moving = nil, nil
 	}
-	return r.result(report.Session), nil
+	return out, nil
 }
 
 // reader follows a session's events.
@@ -122,7 +139,7 @@ func (r *reader) event(e trace.Event) error {
 		if id, err := action.ParseGoalID(d.Goal); err == nil && d.Action != "" {
 			r.remains.Goals = append(r.remains.Goals, Goal{Action: d.Action, ID: id, Actuator: d.Actuator})
 		}
-	case "tool.skill.goal_ended", "tool.skill.goal_rejected":
+	case "tool.skill.goal_ended", "tool.skill.goal_rejected", "tool.skill.server_lost":
 		r.remains.Goals = slices.DeleteFunc(r.remains.Goals, func(g Goal) bool { return g.ID.String() == d.Goal })
 	}
 	return nil

@@ -135,7 +135,16 @@ func TestRemainsOfATrace(t *testing.T) {
 		},
 		{
 			name: "ended", over: true,
-			events: []event{called("1", "navigate_to", "skill"), sent(goalA, "base"), {"end", "", map[string]any{"outcome": "FAILED"}}},
+			events: []event{called("1", "navigate_to", "skill"), sent(goalA, "base"), ended(goalA), observed("1"), {"end", "", map[string]any{"outcome": "DONE"}}},
+		},
+		{
+			name:   "ended, and a goal has outlived it",
+			events: []event{called("1", "navigate_to", "skill"), sent(goalA, "base"), turned("base", "fault"), {"end", "", map[string]any{"outcome": "FAILED"}}},
+			goals:  []string{goalA},
+		},
+		{
+			name: "ended after its server was gone", over: true,
+			events: []event{sent(goalA, "base"), {"tool.skill.server_lost", "1", map[string]any{"goal": goalA}}, {"end", "", map[string]any{"outcome": "FAILED"}}},
 		},
 		{name: "a goal without its name", events: []event{{"tool.skill.goal_sent", "1", map[string]any{"goal": "xyz", "action": "/a"}}}},
 	} {

@@ -80,6 +80,9 @@ func (r Rescuer) concerned(remains *Remains, busy []string) []*guard.Actuator {
 
 // bringToRest cancels an actuator's goals, and stops it unless that was enough.
 func (r Rescuer) bringToRest(ctx context.Context, a *guard.Actuator, goals []Goal) error {
+	for _, g := range goals {
+		r.Robot.Adopt(g) // until it is known to have ended there is no rest, and the stop is not let go of
+	}
 	coast, done := context.WithTimeout(ctx, coastTime)
 	defer done()
 	obeyed := len(goals) > 0 && r.cancel(coast, goals)

@@ -23,6 +23,8 @@ const (
 	statusPeriod = 200 * time.Millisecond
 	// DefaultTimeout is how long a living node may be silent.
 	DefaultTimeout = 900 * time.Millisecond
+	// goneFor is how long the node's process must have been gone: its goodbye may have come and wait to be taken.
+	goneFor = 100 * time.Millisecond
 	// late is by how much a look at the node may be late before the watchdog doubts its own ears.
 	late = 150 * time.Millisecond
 )
@@ -56,6 +58,7 @@ type Watchdog struct {
 
 	last     Beat
 	heard    time.Time // monotonic; zero: nothing to miss
+	goneAt   time.Time // when its process was first seen gone
 	lookedAt time.Time
 	doubt    time.Time // until when the watchdog was too late itself to judge a silence
 	saidAt   time.Time
@@ -85,8 +88,8 @@ func New(host Host) (w *Watchdog, err error) {
 	if w.status, err = host.CreatePublisher(w.topic(StatusTopic), element.Name, ros.LatchedQoS()); err != nil {
 		return w, fmt.Errorf("watchdog: %w", err)
 	}
-	// Best effort hears publishers of any quality of service.
-	w.ears, err = host.CreateSubscription(w.topic(BeatTopic), element.Name, ros.QoS{Depth: 10, Reliability: ros.BestEffort}, w.hear)
+	// Reliable: a node that ends waits until its goodbye was acknowledged.
+	w.ears, err = host.CreateSubscription(w.topic(BeatTopic), element.Name, ros.QoS{Depth: 10}, w.hear)
 	if err != nil {
 		return w, fmt.Errorf("watchdog: %w", err)
 	}
@@ -221,10 +224,10 @@ func (w *Watchdog) take(b Beat) {
 	if b.Process.Gone() {
 		return // said before it died
 	}
-	if w.state.Tripped && !w.stand.over() {
-		return // it speaks again, or another in its place; first the robot comes to rest
+	if w.state.Tripped && !(w.stand.over() && w.stand.free()) {
+		return // it speaks again, or another in its place; first the robot comes to rest, and the goals that it left end
 	}
-	w.last, w.heard = b, time.Now()
+	w.last, w.heard, w.goneAt = b, time.Now(), time.Time{}
 	if b.Problem != "" {
 		return // the next look judges it
 	}
@@ -259,8 +262,12 @@ func (w *Watchdog) look() {
 		return
 	}
 	silent := now.Sub(w.heard)
+	gone := w.last.Process.Gone()
+	if gone && w.goneAt.IsZero() {
+		w.goneAt = now
+	}
 	switch {
-	case w.last.Process.Gone():
+	case gone && now.Sub(w.goneAt) >= goneFor:
 		w.trip(fmt.Sprintf("process %d of the node has died", w.last.Process.PID))
 	case w.last.Problem != "":
 		w.trip("the node says: " + w.last.Problem)
@@ -354,6 +361,9 @@ func (s *standIn) over() bool {
 	}
 }
 
+// free: no goal is left that would move the robot once it is let go of. After over.
+func (s *standIn) free() bool { return s.robot == nil || len(s.robot.LiveGoals()) == 0 }
+
 // rescue stops the robot in the background, until it rests or close.
 func (s *standIn) rescue(b Beat) {
 	s.used = true
@@ -374,11 +384,12 @@ func (s *standIn) rescue(b Beat) {
 				busy = append(busy, a.Name())
 			}
 		}
+		remains = remains.With(b.Goals)
 		if remains.Empty() && len(busy) == 0 {
 			log.Info("the node was moving nothing")
 			return
 		}
-		if remains != nil {
+		if !remains.Empty() {
 			log.Warn("left behind", "trace", remains.Trace, "goals", len(remains.Goals), "tools", remains.Tools, "moving", remains.Moving, "busy", busy)
 		}
 		if err := (Rescuer{Node: s.w.host, Robot: s.robot, Log: log}).Rescue(s.ctx, remains, busy); err != nil {

@@ -24,6 +24,7 @@ from tf2_msgs.msg import TFMessage
 PERIOD = 0.04  # s, of the odometry
 BRAKE = 1.0  # m/s^2
 SILENCE = 0.5  # s without a velocity, after which the base brakes
+MUX_SILENCE = 1.0  # s without a velocity, after which a multiplexer lets the navigator drive again
 
 
 class Base:
@@ -38,6 +39,7 @@ class Base:
         self.parrot = False  # the last odometry over and over
         self.zeros, self.nonzero = [], 0  # when zeros came; how many others
         self.taken_over = lambda: None
+        self.mux = False  # as behind a multiplexer: velocities win over the navigator's while they come, and only then
         self.lock = threading.Lock()
         self.now = lambda: node.get_clock().now().to_msg()
         self.odometry = node.create_publisher(Odometry, "/odom", odometry)
@@ -73,6 +75,8 @@ class Base:
     def drive(self, v):
         """The navigator's own way to the wheels."""
         with self.lock:
+            if self.mux and time.monotonic() - self.heard < MUX_SILENCE:
+                return
             self.target, self.heard = v, math.inf
 
     def _step(self):
@@ -132,6 +136,7 @@ class Navigator:
         self.on_goal = self.go
         self.on_cancel = self.halt
         self.answers_result = True
+        self.heedless = False  # it drives on when a cancel was accepted
         self.over = base.over
         base.taken_over = lambda: self.end(GoalStatus.STATUS_ABORTED, "taken over")
         self.open()
@@ -172,8 +177,11 @@ class Navigator:
     def _cancel(self, request, response):
         self.cancels += 1
         id = bytes(request.goal_info.goal_id.uuid)
-        if self.known.get(id, [None])[0] != GoalStatus.STATUS_EXECUTING:
+        if id not in self.known:
             response.return_code = CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID
+            return response
+        if self.known[id][0] != GoalStatus.STATUS_EXECUTING:
+            response.return_code = CancelGoal.Response.ERROR_GOAL_TERMINATED
             return response
         self.known[id][0] = GoalStatus.STATUS_CANCELING
         response.goals_canceling = [GoalInfo(goal_id=request.goal_info.goal_id)]
@@ -222,12 +230,12 @@ class Navigator:
                 time.sleep(0.3)
                 self.end(GoalStatus.STATUS_SUCCEEDED, id=id)
                 return
-            if self.known[id][0] == GoalStatus.STATUS_EXECUTING:
+            if self.known[id][0] == GoalStatus.STATUS_EXECUTING or self.heedless:
                 self.base.drive(math.copysign(min(self.speed, abs(left) + 0.03), left))
             m = NavigateToPose.Impl.FeedbackMessage()
             m.goal_id.uuid = list(id)
             self.feedback.publish(m)
-            time.sleep(0.1)
+            time.sleep(0.05)
 
     def halt(self, id):
         """Stops, and is canceled 0.4 s later."""

@@ -49,7 +49,10 @@ type Robot struct {
 	frozen    *guard.Sample
 	scheduled []scheduled
 	goal      *serverGoal
-	velocity  time.Time // of the last velocity command: the input's own watchdog
+	newest    guard.Epoch          // that was accepted
+	left      guard.Epoch          // that Left began
+	owed      map[guard.Epoch]bool // goals that have ended, and whose results are on their way
+	velocity  time.Time            // of the last velocity command: the input's own watchdog
 	counts    Counts
 	sequence  []string
 }
@@ -93,7 +96,7 @@ func New(opt Options) *Robot {
 	n := len(opt.Axes)
 	return &Robot{
 		opt: opt, began: time.Now(), rng: rand.New(rand.NewPCG(opt.Seed, 1)),
-		pos: make([]float64, n), vel: make([]float64, n), wanted: make([]float64, n), push: make([]float64, n), due: time.Now(),
+		owed: map[guard.Epoch]bool{}, pos: make([]float64, n), vel: make([]float64, n), wanted: make([]float64, n), push: make([]float64, n), due: time.Now(),
 	}
 }
 

@@ -35,6 +35,7 @@ type Faults struct {
 	LateResult   time.Duration // between the end and its result
 	LateSuccess  bool          // a canceled goal says that it succeeded
 	NoResult     bool          // the terminal result never comes
+	Insists      bool          // velocities do not take over: its own win again InsistAfter the last of them
 
 	// Body and input.
 	IgnoreStop     bool    // zero velocities are not heard
@@ -86,10 +87,19 @@ func (r *Robot) Goal(target, speed float64) guard.Command {
 	}}
 }
 
+// Left begins a goal that nobody's command here has sent.
+func (r *Robot) Left(e guard.Epoch, target, speed float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = e
+	r.goal = &serverGoal{epoch: e, target: target, speed: speed, began: time.Now(), accepted: true}
+}
+
 // accept begins the goal.
 func (r *Robot) accept(e guard.Epoch, target, speed float64) {
 	r.mu.Lock()
 	lost := r.faults.NoAcceptance
+	r.newest = e
 	r.goal = &serverGoal{epoch: e, target: target, speed: speed, began: time.Now(), accepted: true}
 	r.mu.Unlock()
 	if !lost {
@@ -136,18 +146,31 @@ func (r *Robot) Velocity(v float64) error {
 	return nil
 }
 
+// InsistAfter is the silence on the velocity input after which a server with Faults.Insists drives on.
+const InsistAfter = 160 * time.Millisecond
+
 // takeOver aborts the goal under way; r.mu is held.
 func (r *Robot) takeOver() {
 	g := r.goal
-	if g == nil {
+	if g == nil || r.faults.Insists {
 		return
 	}
 	r.goal = nil
-	if !r.faults.NoResult {
-		r.after(r.faults.LateResult, func() {
-			r.actuator.Finished(g.epoch, guard.ReasonServerFailed, errors.New("guardtest: velocity took over"))
-		})
+	r.owe(g.epoch, guard.ReasonServerFailed, errors.New("guardtest: velocity took over"))
+}
+
+// owe sends the result of a goal that has ended, when it is due; r.mu is held.
+func (r *Robot) owe(e guard.Epoch, reason guard.Reason, err error) {
+	if r.faults.NoResult {
+		return
 	}
+	r.owed[e] = true
+	r.after(r.faults.LateResult, func() {
+		r.mu.Lock()
+		delete(r.owed, e)
+		r.mu.Unlock()
+		r.actuator.Finished(e, reason, err)
+	})
 }
 
 // Stop is guard.Driver's: one zero velocity.
@@ -186,14 +209,21 @@ func (r *Robot) Cancel(e guard.Epoch) {
 func (r *Robot) canceled(e guard.Epoch) {
 	r.mu.Lock()
 	g := r.goal
-	refuse := r.faults.RefuseCancel || g == nil || g.epoch != e
-	if !refuse {
+	running := g != nil && g.epoch == e
+	refuse := r.faults.RefuseCancel || !running && !r.owed[e]
+	// A server that had the goal and has it no more says so, unless it tells nothing of ends.
+	forgotten := !running && !r.owed[e] && (e <= r.newest || e == r.left) && !r.faults.NoResult && !r.faults.RefuseCancel
+	if running && !refuse {
 		g.canceled = true
 		if !r.faults.IgnoreCancel {
 			r.after(r.faults.StopDelay, func() { r.halt(e) })
 		}
 	}
 	r.mu.Unlock()
+	if forgotten {
+		r.actuator.ServerLost(e)
+		return
+	}
 	r.actuator.CancelAnswered(e, !refuse)
 }
 
@@ -229,6 +259,16 @@ func (r *Robot) Running() guard.Epoch {
 	return r.goal.epoch
 }
 
+// RunningFor is how long the server has had its goal, 0 without one.
+func (r *Robot) RunningFor() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.goal == nil {
+		return 0
+	}
+	return time.Since(r.goal.began) + 1
+}
+
 // server controls the goal under way and returns what is to be told of it; r.mu is held.
 func (r *Robot) server(now time.Time) func() {
 	g := r.goal
@@ -239,9 +279,7 @@ func (r *Robot) server(now time.Time) func() {
 	end := func(reason guard.Reason) {
 		r.goal = nil
 		clear(r.wanted)
-		if !r.faults.NoResult {
-			r.after(r.faults.LateResult, func() { r.actuator.Finished(e, reason, nil) })
-		}
+		r.owe(e, reason, nil)
 	}
 	if s := r.faults.SucceedAt; s > 0 && now.Sub(g.began) >= s {
 		r.goal = nil // and the body goes on with what it was told
@@ -257,6 +295,9 @@ func (r *Robot) server(now time.Time) func() {
 			}
 		}
 		return nil
+	}
+	if r.faults.Insists && now.Sub(r.velocity) < InsistAfter {
+		return nil // somebody's velocities win
 	}
 	left := g.target - r.pos[0]
 	brake := math.Sqrt(2 * r.opt.Deceleration * math.Abs(left) * 0.8)
