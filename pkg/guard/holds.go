@@ -79,7 +79,7 @@ func (m *machine) serveWaiters() {
 			m.lease = lease{owner: w.owner, id: m.lastLease + 1, asked: w.id}
 			m.lastLease++
 			m.emit(action{kind: actLeased, order: w.id, id: m.lease.id})
-		case m.now < w.until:
+		case m.now < w.until, m.restMayCome():
 			return
 		case m.state == Unknown:
 			err = ErrUnobservable
@@ -91,6 +91,12 @@ func (m *machine) serveWaiters() {
 		}
 		m.waiters = slices.Delete(m.waiters, 0, 1)
 	}
+}
+
+// restMayCome: the actuator settles or is being stopped, and the state's own deadline decides how that ends. Who waits for rest waits
+// for that, unless somebody who may is driving it.
+func (m *machine) restMayCome() bool {
+	return m.state == Stopping || m.state == Settling && !m.permittedNow()
 }
 
 // serveOrder gives up a command that waits for its turn too long, or in vain.
@@ -109,7 +115,7 @@ func (m *machine) serveOrder() {
 			m.refuseWaiting(ErrUnobservable)
 		}
 	case Settling, Stopping:
-		if m.now-m.order.cameAt >= m.patience() {
+		if m.now-m.order.cameAt >= m.patience() && !m.restMayCome() {
 			m.refuseWaiting(ErrBusy)
 		}
 	case Holding, Sent, InFlight, Paused, Canceling, Estop:

@@ -12,8 +12,8 @@ type Lease struct {
 	id    uint64
 }
 
-// Acquire takes the actuator for an owner. An actuator that still settles, or is not observed yet, is waited for, within ctx and
-// FeedbackTimeout + SettleTime. Errors are *StateError around ErrOwned, ErrEstop, ErrFault, ErrUnobservable, ErrBusy, ErrNotRunning, or
+// Acquire takes the actuator for an owner. One that still settles, or is being stopped, is waited for until it rests or is known not to;
+// one that is not observed, or that somebody else may drive and does, for FeedbackTimeout + SettleTime; all of it within ctx. Errors are *StateError around ErrOwned, ErrEstop, ErrFault, ErrUnobservable, ErrBusy, ErrNotRunning, or
 // ctx's cause.
 func (a *Actuator) Acquire(ctx context.Context, owner string) (*Lease, error) {
 	if owner == "" {

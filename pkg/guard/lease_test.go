@@ -404,3 +404,81 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 }
 
 func nan() float64 { z := 0.0; return z / z }
+
+// What comes while the actuator still settles waits for rest, however long that takes: it is no refusal that it has just ended something.
+func TestWhatComesWhileItSettlesWaitsForRest(t *testing.T) {
+	for name, play := range map[string]func(*rig){
+		// Somebody pushes it: settling, then stopped, then at rest.
+		"pushed": func(r *rig) {
+			r.r.Push(0.05)
+			r.wait(500 * ms)
+			go func() { time.Sleep(4500 * ms); r.r.Push(0) }()
+		},
+		// Measurements are lost, come back late, and have gaps then.
+		"not seen": func(r *rig) {
+			r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+			r.wait(1200 * ms)
+			go func() {
+				time.Sleep(3500 * ms)
+				r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = false })
+				for range 6 {
+					time.Sleep(300 * ms)
+					r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+					time.Sleep(100 * ms)
+					r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = false })
+				}
+			}()
+		},
+	} {
+		t.Run(name+"/lease", func(t *testing.T) {
+			withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+				r.lease().Release()
+				play(r)
+				if _, err := r.a.Acquire(r.ctx, "next"); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		t.Run(name+"/command", func(t *testing.T) {
+			withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+				l := r.lease()
+				play(r)
+				o := r.outcome(r.execute(r.ctx, l, r.r.Goal(0.3, 0.4)), 20*time.Second)
+				if stopped := errors.Is(o.Err, guard.ErrLeaseLost); name == "not seen" && (o.Reason != guard.ReasonSucceeded || stopped) {
+					t.Errorf("outcome %+v", o)
+				}
+				if o.Reason == guard.ReasonRefused && errors.Is(o.Err, guard.ErrBusy) {
+					t.Errorf("refused as busy: %+v", o)
+				}
+			})
+		})
+	}
+}
+
+// A goal on the heels of another one, at every moment of its settling.
+func TestACommandOnTheHeelsOfAnother(t *testing.T) {
+	for after := time.Duration(0); after < 1500*ms; after += 100 * ms {
+		withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+			l := r.lease()
+			ctx, cancel := context.WithCancel(r.ctx)
+			out := r.execute(ctx, l, r.r.Goal(100, 0.4))
+			r.wait(time.Second)
+			cancel()
+			r.wait(after)
+			go l.Release()
+			next, err := r.a.Acquire(r.ctx, "next")
+			for errors.Is(err, guard.ErrOwned) { // the command before has not ended
+				r.wait(20 * ms)
+				next, err = r.a.Acquire(r.ctx, "next")
+			}
+			if err != nil {
+				t.Fatalf("%v after the cancel: %v", after, err)
+			}
+			r.outcome(out, time.Second)
+			pos, _ := r.r.Truth()
+			if o := r.outcome(r.execute(r.ctx, next, r.r.Goal(pos[0]+0.3, 0.4)), 20*time.Second); o.Reason != guard.ReasonSucceeded {
+				t.Errorf("%v after the cancel: %+v", after, o)
+			}
+		})
+	}
+}

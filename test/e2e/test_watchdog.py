@@ -6,8 +6,9 @@ import socket
 import time
 
 import pytest
-from agent_msgs.msg import Plan, PlanStep
+from agent_msgs.msg import ActuatorState, AgentState, Plan, PlanStep
 from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.msg import TransitionEvent
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
@@ -152,6 +153,24 @@ def test_what_the_node_does_not_move_is_left_alone(rig):
     r.until(lambda: level(r) == DiagnosticStatus.WARN, 5.0, "the watchdog to hear the goodbye")
     time.sleep(1.5)
     assert all(m.level != DiagnosticStatus.ERROR for m in r.said[-5:]) and not r.commanded()
+
+
+def test_last_words_arrive(rig):
+    """What a node says last before its process ends: its goodbye, its last transition, its last state."""
+    r = rig()
+    beats, events = [], []
+    r.node.create_subscription(DiagnosticStatus, f"{r.name}/heartbeat", beats.append, 10)
+    r.node.create_subscription(TransitionEvent, f"{r.name}/transition_event", events.append, 10)
+    r.until(lambda: beats, 10.0, "a heartbeat")
+    goal = r.goal("drive 3 m forward")
+    r.moving()
+    assert r.agent.stop() == 0
+    r.until(lambda: beats[-1].message == "bye", 5.0, f"the goodbye, heard {beats[-1]}")
+    r.until(lambda: events and events[-1].goal_state.label == "finalized", 5.0, f"the last transition, heard {events}")
+    r.until(lambda: r.actuator() == ActuatorState.HOLDING, 5.0, "the last state of the base")
+    assert AgentState.FAILED in [m.state for _, m in r.states]
+    goal.wait(5.0)
+    assert goal.end() == ("INTERRUPTED", "shutdown"), goal.told()
 
 
 def test_a_node_that_comes_back_is_watched_again(rig):

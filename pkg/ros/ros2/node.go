@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 
@@ -41,6 +42,7 @@ type Node struct {
 	closed   chan struct{}
 	result   error
 
+	patience  atomic.Int64   // left for acknowledgments of publishers that close, ns
 	callbacks sync.WaitGroup // goroutines that run callbacks and handlers
 }
 
@@ -76,6 +78,7 @@ func NewNode(name string, o Options) (*Node, error) {
 		n.logger = slog.Default()
 	}
 	n.logger = n.logger.With("node", names.FullName())
+	n.patience.Store(int64(patience))
 	if err := n.open(o); err != nil {
 		return nil, errors.Join(fmt.Errorf("ros2: node %s: %w", names.FullName(), err), n.release())
 	}

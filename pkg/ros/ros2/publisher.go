@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -17,13 +18,17 @@ import (
 	"agent_node/pkg/ros"
 )
 
+// patience is how long a node's publishers wait for acknowledgments in all when they close.
+const patience = time.Second
+
 type publisher struct {
 	node    *Node
 	topic   string
 	support *support
 	id      string
 
-	mu      sync.Mutex // held while the C handle or the buffer is used
+	spoken  atomic.Bool // something was published
+	mu      sync.Mutex  // held while the C handle or the buffer is used
 	rcl     *rclgo.Publisher
 	handle  *C.rcl_publisher_t // nil once closed
 	message *cmessage
@@ -85,6 +90,7 @@ func (p *publisher) Publish(m *ros.Message) error {
 	if err := p.message.set(m); err != nil {
 		return fmt.Errorf("publish on %s: %w", p.topic, err)
 	}
+	p.spoken.Store(true)
 	if err := check("rcl_publish", C.an_publish(p.handle, p.message.p)); err != nil {
 		return fmt.Errorf("publish on %s: %w", p.topic, err)
 	}
@@ -118,7 +124,22 @@ func (p *publisher) SubscriptionCount() int {
 	return count
 }
 
+// lastWords lets what was published last arrive before the publisher goes: with it goes what was not delivered yet. A subscription that
+// does not acknowledge holds up a node's end by patience at most, all publishers together.
+func (p *publisher) lastWords() {
+	left := time.Duration(p.node.patience.Load())
+	if !p.spoken.Load() || left <= 0 {
+		return
+	}
+	began := time.Now()
+	if ok, err := p.Acknowledged(min(left, patience/2)); !ok && err == nil {
+		p.node.patience.Add(-int64(time.Since(began)))
+		p.node.logger.Debug("closed before every reliable subscription had acknowledged", "topic", p.topic)
+	}
+}
+
 func (p *publisher) Close() error {
+	p.lastWords()
 	return p.node.end(p, func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
