@@ -60,9 +60,33 @@ func (p *parser) named() (call, bool) {
 		}
 	}
 	if w, ok := p.peek(); ok && !w.isNum {
-		p.reason = fmt.Sprintf("I know no arm pose %q. The poses that I know: %s.", w.text, joined(p.world.poses))
+		p.reason = fmt.Sprintf("I know no arm pose %q.%s The poses that I know: %s.", w.text, meant(w.text, p.world.poses), joined(p.world.poses))
 	}
 	return call{}, false
+}
+
+// armWord: what is to be moved is a part of the arm.
+func (p *parser) armWord() bool {
+	if !p.world.tools["move_arm"] {
+		return false
+	}
+	mark := p.at
+	defer func() { p.at = mark }()
+	for p.takeAny("the", "your", "its", "every", "each", "all", "first", "second", "third", "fourth", "fifth", "sixth", "last") {
+	}
+	return p.takeAny("arm", "arm's", "joint", "joints", "gripper", "hand", "tool", "wrist", "elbow", "shoulder", "manipulator")
+}
+
+// armReason says what of the arm can be moved.
+func (p *parser) armReason() string {
+	out := fmt.Sprintf("That is no motion of the arm that I know. I can move it to its named poses (%s)", joined(p.world.poses))
+	if p.world.joints > 0 {
+		out += fmt.Sprintf(", or all of its %d joints to angles that are said", p.world.joints)
+	}
+	if p.world.tools["gripper"] {
+		out += ", and open and close the gripper"
+	}
+	return out + "."
 }
 
 // folded is the pose in which the arm is folded, by the names that such poses have.

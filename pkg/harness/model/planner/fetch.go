@@ -358,9 +358,22 @@ func (p *parser) unknownObject() {
 	case !ok || w.isNum || w.text == "me":
 	case w.text == "it" || w.text == "them" || w.text == "that" || w.text == "this":
 		p.reason = fmt.Sprintf("I do not know what is meant by %q.", w.text)
+	case p.armWord():
+		p.reason = p.armReason()
 	default:
-		p.reason = fmt.Sprintf("I know no object %q. The objects that I know: %s.", w.text, joined(p.world.objects))
+		p.reason = fmt.Sprintf("I know no object %q.%s The objects that I know: %s.", w.text, p.objectMeant(), joined(p.world.objects))
 	}
+}
+
+// objectMeant asks for the object whose name is nearly what stands here.
+func (p *parser) objectMeant() string {
+	one := p.words[p.at].text
+	if p.at+1 < len(p.words) {
+		if m := meant(one+" "+p.words[p.at+1].text, p.world.objects); m != "" {
+			return m
+		}
+	}
+	return meant(one, p.world.objects)
 }
 
 // hold reads "pick up the red cube", "grab it".

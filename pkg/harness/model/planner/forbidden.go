@@ -28,7 +28,7 @@ func forbidden(words []word) error {
 			" slow ", " slowly ", " slower ", " fast ", " faster ", " quick ", " quickly ", " quicker ", " swiftly ", " speedily ", " hurry ", " rush ", " gently ", " softly ", " hard ",
 			" m / s ", " km / h ", " kmh ", " kph ", " mph ", " m / sec ", " metres per ", " meters per ", " degrees per ", " speed ", " velocity ", " pace ", " crawl ", " sprint ",
 		}},
-		{"Which way I take is not for a task to say: the navigator plans it, around what is in the way and around the keep-out zone.", []string{
+		{"Which way I take is not for a task to say: the navigator plans it, around what is in the way and around the keep-out zone. What else it must keep out of belongs in the robot's profile.", []string{
 			" through the ", " via ", " without passing ", " without crossing ", " avoid ", " avoiding ", " past the ", " around the ", " along the ", " keep away ", " stay away ", " stay out ", " steer clear ", " keep clear ",
 		}},
 		{"Nobody can be in two places at once.", []string{" at the same time ", " simultaneously ", " in parallel ", " at once be ", " in both "}},

@@ -226,6 +226,7 @@ func (p *parser) drive() (call, bool, error) {
 	d, ok := p.quantity(length)
 	if !ok {
 		p.noUnit(verb)
+		p.noDistance(given)
 		return call{}, false, nil
 	}
 	p.anyPhrase("to the front", "in front of you")
@@ -254,6 +255,14 @@ func (p *parser) noUnit(verb bool) {
 		if !more || w.text == "." || w.text == "," || w.text == "units" || w.text == "unit" || w.text == "!" {
 			p.reason = fmt.Sprintf("How far is %s? A unit is missing: metres and centimetres are both possible, and I do not guess.", number(f))
 		}
+	}
+}
+
+// noDistance notes that a direction stands alone.
+func (p *parser) noDistance(given bool) {
+	w, more := p.peek()
+	if given && p.reason == "" && (!more || w.text == "." || w.text == "," || w.text == "!" || w.text == "then" || w.text == "and") {
+		p.reason = "How far am I to drive? A number with a unit is needed, such as 50 cm."
 	}
 }
 
@@ -327,7 +336,7 @@ func (p *parser) unknownPlace() {
 	defer func() { p.at = mark }()
 	p.takeAny("the", "a", "my", "our", "your")
 	if w, ok := p.peek(); ok && !w.isNum {
-		p.reason = fmt.Sprintf("I know no place %q. The places that I know: %s.", w.text, joined(p.world.placeNames()))
+		p.reason = fmt.Sprintf("I know no place %q.%s The places that I know: %s.", w.text, meant(w.text, p.world.placeNames()), joined(p.world.placeNames()))
 	}
 }
 

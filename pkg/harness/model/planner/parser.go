@@ -233,6 +233,12 @@ func (p *parser) misunderstood() error {
 	if p.reason != "" {
 		return refuse("%s", p.reason)
 	}
+	if mark := p.at; true {
+		if p.anyPhrase("raise", "lift", "lower", "extend", "stretch", "stretch out", "unfold", "bend", "wave", "home", "set", "move", "rotate", "turn", "straighten", "swing"); p.armWord() {
+			return refuse("%s", p.armReason())
+		}
+		p.at = mark
+	}
 	from, to := p.at, min(p.at+6, len(p.words))
 	var rest []string
 	for _, w := range p.words[from:to] {
@@ -251,7 +257,7 @@ func (p *parser) misunderstood() error {
 
 // clause reads one clause: a condition, a negation, a question or a command.
 func (p *parser) clause() (program, bool, error) {
-	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.armPose, p.command, p.negation, p.manipulation, p.questions} {
+	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.armJoints, p.armPose, p.command, p.negation, p.manipulation, p.questions} {
 		mark := p.at
 		prog, ok, err := rule()
 		if err != nil {

@@ -14,7 +14,7 @@ func armed() []model.Tool {
 	for _, n := range []string{"place", "gripper", "list_objects", "holding", "object_at", "gripper_empty"} {
 		tools = append(tools, model.Tool{Name: n})
 	}
-	return append(tools, model.Tool{Name: "move_arm", Parameters: json.RawMessage(`{"properties":{"named":{"enum":["carry"]}}}`)})
+	return append(tools, model.Tool{Name: "move_arm", Parameters: json.RawMessage(`{"properties":{"named":{"enum":["carry"]},"joints":{"type":"array","minItems":6,"maxItems":6}}}`)})
 }
 
 // handler is that, and propose_plan.

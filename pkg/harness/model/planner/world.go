@@ -14,6 +14,7 @@ type world struct {
 	places  []place
 	objects []string
 	poses   []string // of the arm, by name
+	joints  int      // of the arm; 0: they cannot be set
 	banned  []string // places where the task forbids to go
 }
 
@@ -30,7 +31,9 @@ func know(tools []model.Tool) *world {
 		w.tools[t.Name] = true
 		var s struct {
 			Properties map[string]struct {
-				Enum []string `json:"enum"`
+				Enum     []string `json:"enum"`
+				MinItems int      `json:"minItems"`
+				MaxItems int      `json:"maxItems"`
 			} `json:"properties"`
 		}
 		if json.Unmarshal(t.Parameters, &s) != nil {
@@ -43,6 +46,9 @@ func know(tools []model.Tool) *world {
 		}
 		if t.Name == "move_arm" {
 			w.poses = s.Properties["named"].Enum
+			if q := s.Properties["joints"]; q.MinItems == q.MaxItems {
+				w.joints = q.MinItems
+			}
 		}
 		for _, name := range s.Properties["object"].Enum {
 			if !slices.Contains(w.objects, name) {
