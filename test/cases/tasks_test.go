@@ -230,6 +230,14 @@ func fits(want json.RawMessage, got any) bool {
 		f, ok := got.(float64)
 		return ok && math.Abs(f-*near.Approx) <= *near.Tol
 	}
+	var each struct {
+		All *float64
+		Len int
+	}
+	if json.Unmarshal(want, &each) == nil && each.All != nil {
+		list, ok := got.([]any)
+		return ok && len(list) == each.Len && !slices.ContainsFunc(list, func(v any) bool { return v != *each.All })
+	}
 	var plain any
 	return json.Unmarshal(want, &plain) == nil && fmt.Sprint(plain) == fmt.Sprint(got)
 }
