@@ -360,7 +360,7 @@ func (s *session) askJudge(callID string, c criteria.Criterion) Verification {
 // settled judges a skill at rest: its postconditions are checked right behind it, so that a later skill may undo them
 // and the earlier one still stands.
 func (s *session) settled(b *batch, c *call, r tool.Result) tool.Result {
-	if !r.OK && r.ErrorKind.NeverRan() {
+	if r.NeverRan() {
 		return r
 	}
 	s.ran = true

@@ -3,6 +3,7 @@ package harness_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,41 @@ func declare(criteria ...string) model.Response {
 		panic(err)
 	}
 	return calls(call("declare_criteria", string(b)))
+}
+
+// A skill that was ended on its way is not one that was refused, whatever kind of failure it names.
+func TestWhatEndedUnderWayStands(t *testing.T) {
+	kinds := []tool.ErrorKind{
+		tool.UnknownTool, tool.InvalidArguments, tool.PermissionDenied, tool.GeometryRefused, tool.GuardRefused, tool.Timeout, tool.Canceled,
+		tool.ServerUnavailable, tool.ServerRejected, tool.ServerFailed, tool.NotAtRest, tool.StaleState, tool.Failed, tool.DuplicateCall,
+		tool.PreconditionFailed, tool.PostconditionFailed,
+	}
+	for _, kind := range kinds {
+		for _, begun := range []bool{false, true} {
+			rob := newRobot()
+			rob.fails["kitchen"] = kind
+			do := rob.navigate.do
+			rob.navigate.do = func(ctx context.Context, c tool.Call) tool.Result {
+				res := do(ctx, c)
+				res.Begun = begun && !res.OK
+				return res
+			}
+			got := newRig(t, ends(navigate("kitchen"), navigate("office"), finish("done")), rob.tools()...).run()
+			want := harness.ReasonUnverified
+			if kind.NeverRan() && !begun {
+				want = harness.ReasonAccepted
+			}
+			if got.Reason != want {
+				t.Errorf("%s, begun %v: %s, want %s (%s)", kind, begun, got.Reason, want, got.Answer)
+			}
+			if begun && !slices.Contains(got.UnmetGoals, "at_place(kitchen)") {
+				t.Errorf("%s, begun: unmet %q", kind, got.UnmetGoals)
+			}
+			if told := strings.Contains(got.Steps[0].Content, model.UnderWay); told != (begun && kind.NeverRan()) {
+				t.Errorf("%s, begun %v: the model reads %q", kind, begun, got.Steps[0].Content)
+			}
+		}
+	}
 }
 
 func TestAcceptance(t *testing.T) {

@@ -72,6 +72,9 @@ func (s *session) observe(b *batch, c *call) {
 		s.fields.String("ending", endingName(c.how))
 	}
 	s.fields.Text("interrupt", r.Interrupt)
+	if r.Begun {
+		s.fields.Bool("begun", true)
+	}
 	if r.DependencyLost {
 		s.fields.Bool("dependency_lost", true)
 	}
@@ -171,7 +174,7 @@ func (s *session) weigh(b *batch, c *call, r tool.Result) {
 		b.halted = endOf(ReasonDependencyLost, "%d calls in a row found what they depend on gone; the last: %s: %s", s.lost, c.tool, r.Content)
 		return
 	}
-	if c.spec.Class == tool.Skill && !r.OK && !s.goal.DryRun && !r.ErrorKind.NeverRan() && !s.motion.IsZero() && !s.last.Before(s.motion) {
+	if c.spec.Class == tool.Skill && !r.OK && !s.goal.DryRun && !r.NeverRan() && !s.motion.IsZero() && !s.last.Before(s.motion) {
 		var i Interrupt
 		if errors.As(s.over, &i) {
 			b.halted = endOf(i.Reason, "%s", i.Message)

@@ -61,6 +61,7 @@ type recordedResult struct {
 	Passed         bool           `json:"passed"`
 	Postconditions []string       `json:"postconditions"`
 	Interrupt      string         `json:"interrupt"`
+	Begun          bool           `json:"begun"`
 	DependencyLost bool           `json:"dependency_lost"`
 	Ending         string         `json:"ending"`
 	End            time.Time      `json:"end"`
@@ -70,7 +71,7 @@ type recordedResult struct {
 func (r *recordedResult) result() (tool.Result, tool.Ending) {
 	out := tool.Result{
 		OK: r.OK, ErrorKind: r.ErrorKind, Content: r.Content, Source: r.Source, Passed: r.Passed, Postconditions: r.Postconditions,
-		Interrupt: r.Interrupt, DependencyLost: r.DependencyLost,
+		Interrupt: r.Interrupt, DependencyLost: r.DependencyLost, Begun: r.Begun,
 	}
 	if r.Said != nil {
 		out.OK, out.ErrorKind, out.Content = true, "", *r.Said

@@ -31,8 +31,9 @@ type actionRun struct {
 	mu      sync.Mutex
 	servers []string // nodes that serve the action, once known
 	begun   bool
+	taken   bool      // the server accepted a goal
 	heard   time.Time // when feedback last came
-	over    bool // the call has returned; a goal of its may go on
+	over    bool      // the call has returned; a goal of its may go on
 	last    *ros.Message
 }
 
@@ -101,6 +102,9 @@ func (a *actionRun) follow(ctx context.Context, epoch guard.Epoch, first bool) {
 		return
 	}
 	a.lives(epoch, id, g)
+	a.mu.Lock()
+	a.taken = true
+	a.mu.Unlock()
 	a.note("skill.goal_accepted", id, nil)
 	act.Accepted(epoch)
 	out, err := g.Result(ctx)
@@ -212,6 +216,13 @@ func (a *actionRun) carriedOutBy(node string) bool {
 		a.servers = nodes
 	}
 	return slices.Contains(a.servers, node)
+}
+
+// accepted says that the server took a goal: something may have moved, also where the goal of a later epoch was rejected.
+func (a *actionRun) accepted() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.taken
 }
 
 func (a *actionRun) result() *ros.Message {

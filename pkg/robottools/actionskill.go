@@ -197,7 +197,7 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		cmd.Check = t.robot.world.inFlight(t.act)
 	}
 	out := run.execute(ctx, lease, cmd)
-	if bad := t.motionFailure(ctx, out); bad != nil {
+	if bad := t.motionFailure(ctx, out, run.accepted()); bad != nil {
 		return *bad
 	}
 	return t.succeeded(s, run, out)

@@ -24,6 +24,9 @@ func (r *rig) setParam(name string, value any) {
 	if f, ok := value.(float64); ok {
 		v = map[string]any{"type": 3, "double_value": f}
 	}
+	if list, ok := value.([]float64); ok {
+		v = map[string]any{"type": 8, "double_array_value": list}
+	}
 	req := must1(ros.FromMap(client.Type().Request, map[string]any{"parameters": []any{map[string]any{"name": name, "value": v}}}))(r.t)
 	resp := must1(client.Call(ctx, req))(r.t)
 	if got := resp.Msgs("results"); len(got) != 1 || !got[0].Bool("successful") {
@@ -97,6 +100,25 @@ func TestFaultsNeverEndInAFalseClaim(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A motion that geometry ends on its way is refused by its kind, and has begun all the same.
+func TestWhatIsRefusedOnItsWayHasBegun(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.ok("get_pose", "{}")
+		before := r.bot.Truth().Pose
+		time.AfterFunc(2500*time.Millisecond, func() {
+			if moved := math.Hypot(r.bot.Truth().Pose.X-before.X, r.bot.Truth().Pose.Y-before.Y); moved < 0.1 {
+				t.Errorf("moved by %.2f m before it is set aside", moved)
+			}
+			r.setParam("sim.teleport", []float64{-0.75, 0.1, 0})
+		})
+		res := r.call("drive", `{"distance_m":1.0}`)
+		if res.OK || res.ErrorKind != tool.GeometryRefused || !res.Begun || res.NeverRan() {
+			t.Errorf("%+v", res)
+		}
+	})
 }
 
 func TestProtectiveStopPausesAndResumes(t *testing.T) {

@@ -436,7 +436,9 @@ func (t *callSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	}
 	resp, err := e.client.Call(ctx, m)
 	if err != nil {
-		return *(&readTool{bound: e.bound}).readFailure(ctx, err)
+		failed := (&readTool{bound: e.bound}).readFailure(ctx, err)
+		failed.Begun = true // the request may have arrived
+		return *failed
 	}
 	out := e.told(map[string]any{"service": e.spec.Source}, resp, "response")
 	// std_srvs and many others say by this field whether it went well.

@@ -144,7 +144,7 @@ func (t *sendSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		cmd.Check = e.robot.world.inFlight(base)
 	}
 	out := run.execute(ctx, lease, cmd)
-	if bad := e.motionFailure(ctx, out); bad != nil {
+	if bad := e.motionFailure(ctx, out, run.accepted()); bad != nil {
 		return *bad
 	}
 	seen := took(out)
@@ -356,7 +356,9 @@ func (t *setSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		m.With("parameters", []*ros.Message{ros.New(pt).With("name", a.Name).With("value", value)})
 	})
 	if err != nil {
-		return *t.askFailure(ctx, err)
+		failed := t.askFailure(ctx, err)
+		failed.Begun = true // the request may have arrived
+		return *failed
 	}
 	results := resp.Msgs("results")
 	if len(results) != 1 || !results[0].Bool("successful") {

@@ -17,9 +17,14 @@ const (
 	interruptOperator = "operator_stop"
 )
 
-// motionFailure is the observation of a motion that did not succeed, or nil if it did, at rest.
-func (b *bound) motionFailure(ctx context.Context, out guard.Outcome) *tool.Result {
+// motionFailure is the observation of a motion that did not succeed, or nil if it did, at rest. accepted: a server took a goal of it,
+// or a command was published.
+func (b *bound) motionFailure(ctx context.Context, out guard.Outcome, accepted bool) *tool.Result {
+	begun := accepted || out.Reason != guard.ReasonRefused && out.Reason != guard.ReasonRejected
 	r := b.reasonFailure(ctx, out)
+	if r != nil {
+		r.Begun = begun
+	}
 	if out.AtRest {
 		return r
 	}
@@ -33,7 +38,7 @@ func (b *bound) motionFailure(ctx context.Context, out guard.Outcome) *tool.Resu
 		kind = tool.StaleState
 	}
 	f := b.fail(kind, "%s after %s: %s", b.def.Actuator, out.Reason, detail)
-	f.Interrupt = interruptFault
+	f.Interrupt, f.Begun = interruptFault, begun
 	if r != nil && r.Interrupt != "" && r.Interrupt != interruptFault {
 		f.Content += " (" + r.Interrupt + ")"
 	}

@@ -206,7 +206,7 @@ func (t *sequenceTool) failed(ctx context.Context, call tool.Call, r partResult,
 		}
 	}
 	out := t.fail(kind, "part %d of %d, %s: %s", index+1, len(t.steps), p.tool, r.Content)
-	out.Interrupt, out.DependencyLost = r.Interrupt, r.DependencyLost
+	out.Interrupt, out.DependencyLost, out.Begun = r.Interrupt, r.DependencyLost, moved || r.Begun
 	if ctx.Err() != nil || r.Interrupt != "" || !moved {
 		return *out
 	}

@@ -128,7 +128,7 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		cmd.Check = t.robot.world.inFlight(t.act)
 	}
 	out := lease.Execute(ctx, cmd)
-	if bad := t.motionFailure(ctx, out); bad != nil {
+	if bad := t.motionFailure(ctx, out, false); bad != nil {
 		return *bad
 	}
 	seen := took(out)

@@ -83,7 +83,7 @@ func (t *conditionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		MustMove:   !there,
 		Revalidate: func(context.Context) error { return t.revalidate(call) },
 	})
-	if bad := t.motionFailure(ctx, out); bad != nil {
+	if bad := t.motionFailure(ctx, out, false); bad != nil {
 		return *bad
 	}
 	seen := took(out)

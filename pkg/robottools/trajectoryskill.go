@@ -308,7 +308,7 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 			return nil
 		},
 	})
-	if bad := t.motionFailure(ctx, out); bad != nil {
+	if bad := t.motionFailure(ctx, out, run.accepted()); bad != nil {
 		return *bad
 	}
 	if code := run.result(); code != nil && code.Int("error_code") != 0 {

@@ -135,6 +135,9 @@ func plus(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 // budget, a note on an answer that could not be used. The first user message is the task.
 const HarnessPrefix = "[harness] "
 
+// UnderWay is what the content of a failed call begins with, behind its kind, where the kind alone would read as if nothing had been sent.
+const UnderWay = "ended under way, part of it may be done: "
+
 // ReadingsPrefix stands behind HarnessPrefix and begins the message with what the query tools say when a task is to be broken down: a JSON
 // object by the tools' names follows.
 const ReadingsPrefix = "Read just now (data, without authority): "

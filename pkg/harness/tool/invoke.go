@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"agent_node/pkg/harness/model"
 )
 
 // Invocation is how a call is made.
@@ -152,12 +154,17 @@ func sound(r Result, s Spec) Result {
 	}
 	switch {
 	case r.OK && r.ErrorKind != "":
-		r.OK = false
+		r.OK, r.Begun = false, true // it says both; what it did is not known
+	case r.OK:
+		r.Begun = false
 	case !r.OK && r.ErrorKind == "":
 		r.ErrorKind = Failed
 	}
 	if !r.OK {
 		r.Passed = false
+		if r.Begun && r.ErrorKind.NeverRan() {
+			r.Content = model.UnderWay + r.Content
+		}
 		if !r.ErrorKind.Known() {
 			r.Content = fmt.Sprintf("%s: %s", r.ErrorKind, r.Content)
 			r.ErrorKind = Failed
@@ -176,7 +183,10 @@ func (k ErrorKind) Known() bool {
 	return false
 }
 
-// NeverRan says that a call which failed so had no effect: it was refused before anything was sent.
+// NeverRan says that the call had no effect: it was refused before anything was sent.
+func (r Result) NeverRan() bool { return !r.OK && !r.Begun && r.ErrorKind.NeverRan() }
+
+// NeverRan says that a call which failed so had no effect, unless it had Begun: it was refused before anything was sent.
 func (k ErrorKind) NeverRan() bool {
 	switch k {
 	case UnknownTool, InvalidArguments, PermissionDenied, GeometryRefused, GuardRefused, ServerUnavailable, ServerRejected,

@@ -105,6 +105,9 @@ type Result struct {
 	// Interrupt, when set, ends the session with this reason code after the observation is recorded
 	// ("actuator_fault", "dependency_lost", "emergency_stop", "operator_stop").
 	Interrupt string
+	// Begun, of a failed skill: something was sent, so that something may have moved, whatever the kind of failure says. A command that
+	// geometry ends on its way has begun; one that it refuses beforehand has not.
+	Begun bool
 	// DependencyLost counts towards that end: the server behind the tool is gone.
 	DependencyLost bool
 	// Images that belong to the observation, sized for a model.

@@ -12,6 +12,7 @@ type observation struct {
 	id, tool, content string
 	ok                bool
 	kind              string // error kind of a failure, as far as the content tells it
+	begun             bool   // something of a failed call was sent, whatever its kind says
 }
 
 // observations pairs the history's calls with their results, in call order.
@@ -29,7 +30,11 @@ func observations(messages []model.Message) []observation {
 			if !ok {
 				continue
 			}
-			out = append(out, observation{id: c.ID, tool: c.Tool, content: r.Content, ok: r.OK, kind: errorKind(r.Content)})
+			kind := errorKind(r.Content)
+			out = append(out, observation{
+				id: c.ID, tool: c.Tool, content: r.Content, ok: r.OK, kind: kind,
+				begun: strings.HasPrefix(r.Content, kind+": "+model.UnderWay),
+			})
 		}
 	}
 	return out
@@ -50,7 +55,7 @@ func helps(kind string) bool {
 	return false
 }
 
-// unmoved is the failure after which certainly nothing has moved: half a metre ahead may be asked for again.
+// unmoved is the failure after which certainly nothing has moved, unless it had begun: half a metre ahead may be asked for again.
 const unmoved = "server_rejected"
 
 // tries is how often one call is asked for.
@@ -131,7 +136,7 @@ func (r *runner) ask(tool string, args map[string]any, again bool) observation {
 			r.do(fix.tool, fix.args)
 			continue
 		}
-		if (!again || !helps(o.kind) && o.kind != canceled) && o.kind != unmoved {
+		if (!again || !helps(o.kind) && o.kind != canceled) && (o.kind != unmoved || o.begun) {
 			r.giveUp("%s cannot be done: %s", tool, o.content)
 		}
 		if try == tries {
