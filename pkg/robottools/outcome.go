@@ -38,6 +38,9 @@ func (b *bound) motionFailure(ctx context.Context, out guard.Outcome, accepted b
 		kind = tool.StaleState
 	}
 	f := b.fail(kind, "%s after %s: %s", b.def.Actuator, out.Reason, detail)
+	if out.Err != nil {
+		f.Content += "; it began with: " + out.Err.Error()
+	}
 	f.Interrupt, f.Begun = interruptFault, begun
 	if r != nil && r.Interrupt != "" && r.Interrupt != interruptFault {
 		f.Content += " (" + r.Interrupt + ")"
@@ -97,6 +100,10 @@ func (b *bound) reasonFailure(ctx context.Context, out guard.Outcome) *tool.Resu
 
 // commandKind: a command's own function failed, by the geometry layer's word or by itself.
 func commandKind(err error) tool.ErrorKind {
+	var blind *blindError
+	if errors.As(err, &blind) {
+		return tool.Timeout // as a stall is
+	}
 	var refusal *geometry.Refusal
 	if errors.As(err, &refusal) {
 		return refusalKind(refusal.Findings)

@@ -185,12 +185,13 @@ type streamRun struct {
 	active   time.Duration
 	last     time.Time
 	velocity spatial.Twist
+	progress progress
 }
 
 // start counts as the first publish: zero, so that an accelerating robot begins from rest.
 func (r *streamRun) start(guard.Epoch) error {
 	r.last = time.Time{}
-	r.velocity = spatial.Twist{}
+	r.velocity, r.progress = spatial.Twist{}, progress{}
 	return r.skill.pub.send(spatial.Twist{})
 }
 
@@ -209,6 +210,9 @@ func (r *streamRun) step(_ guard.Epoch, now time.Time, latest guard.Sample) (boo
 		r.active += dt
 	}
 	r.last = now
+	if err := r.progress.commanded(r.velocity.Scaled(dt.Seconds()), latest); err != nil {
+		return false, err
+	}
 	r.scope["moved"] = r.moved(latest)
 	r.scope["state"] = stateScope(latest)
 	done, err := r.done()

@@ -1,0 +1,58 @@
+package robottools
+
+import (
+	"fmt"
+	"math"
+
+	"agent_node/pkg/geometry/spatial"
+	"agent_node/pkg/guard"
+)
+
+// A stream that commands motion while nothing is measured to move drives blind: the odometry is frozen, or the robot is held.
+// It ends after a way, not after a time as the guard's stall does: at full speed the five seconds of a stall are a room's length.
+const (
+	blindWay   = 0.3 // m commanded without measured motion; a base that answers within a second stays below it
+	blindAngle = 0.6 // rad
+	sensedWay  = 0.02
+	sensedTurn = 0.03
+)
+
+// blindError says that a stream was ended because what it commanded was not measured.
+type blindError struct {
+	commanded, measured, limit float64
+	unit                       string
+}
+
+func (e *blindError) Error() string {
+	return fmt.Sprintf("%.2f %s were commanded and %.3f %s measured since, limit %.2f %s: the robot is held, or its odometry is frozen",
+		e.commanded, e.unit, e.measured, e.unit, e.limit, e.unit)
+}
+
+// progress holds what a stream commands against what is measured. The zero value is a stream that begins.
+type progress struct {
+	known     bool
+	x, y, yaw float64       // where motion was sensed last
+	since     spatial.Twist // commanded since, m and rad in the base's frame
+}
+
+// commanded adds what was commanded until a sample, and judges it. Any motion that is sensed, forward or turning, shows
+// that the robot moves and is measured: how well it follows is for others to judge.
+func (p *progress) commanded(step spatial.Twist, s guard.Sample) error {
+	x, y, yaw := s.Position[0], s.Position[1], s.Position[2]
+	if !p.known {
+		*p = progress{known: true, x: x, y: y, yaw: yaw}
+	}
+	p.since = p.since.Add(step)
+	moved, turned := math.Hypot(x-p.x, y-p.y), math.Abs(AngleDiff(yaw, p.yaw))
+	if moved > sensedWay || turned > sensedTurn {
+		*p = progress{known: true, x: x, y: y, yaw: yaw}
+		return nil
+	}
+	if way := math.Hypot(p.since.Linear.X, p.since.Linear.Y); way > blindWay {
+		return &blindError{way, moved, blindWay, "m"}
+	}
+	if turn := math.Abs(p.since.Angular.Z); turn > blindAngle {
+		return &blindError{turn, turned, blindAngle, "rad"}
+	}
+	return nil
+}
