@@ -19,7 +19,7 @@ FUZZTIME ?= 20s
 TASK ?= take the red cube to the kitchen
 BENCH ?= .
 
-.PHONY: help setup build lint fix test bench fuzz proof demo clean distclean
+.PHONY: help setup build lint fix test bench coverage fuzz proof demo clean distclean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ bench: build ## the benchmarks
 	@$(IN_ROS) tools/bench-messages
 	@tools/bench-geometry
 	@$(IN_ROS) python3 tools/bench-node
+
+coverage: ## statements covered by each package's own tests: harness, guard, geometry
+	@tools/coverage
 
 fuzz: setup ## every fuzz target for FUZZTIME
 	@$(IN_ROS) tools/fuzz $(FUZZTIME)

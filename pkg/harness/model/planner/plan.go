@@ -306,6 +306,12 @@ func sentence(x call) string {
 		if name, ok := x.args["place"].(string); ok {
 			return "go to the " + name
 		}
+		px, okX := x.args["x"].(float64)
+		y, okY := x.args["y"].(float64)
+		yaw, ok := x.args["yaw"].(float64)
+		if okX && okY && ok {
+			return "go to x " + exact(px) + " y " + exact(y) + " yaw " + exact(yaw)
+		}
 	case "drive":
 		if d, ok := x.args["distance_m"].(float64); ok {
 			if d < 0 {

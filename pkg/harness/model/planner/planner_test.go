@@ -108,10 +108,19 @@ func TestWhatCannotHelpIsGivenUpWithItsReason(t *testing.T) {
 		task, kind string
 		calls      int
 	}{
-		{"drive 1 m", "geometry_refused", 1}, {"drive 1 m", "permission_denied", 1}, {"drive 1 m", "invalid_arguments", 1}, {"drive 1 m", "guard_refused", 1},
-		{"drive 1 m", "server_rejected", 3}, {"go to the kitchen", "timeout", 3}, {"go to the kitchen", "server_failed", 3}, {"go to the kitchen", "geometry_refused", 1},
+		{"drive 1 m", "geometry_refused", 1},
+		{"drive 1 m", "permission_denied", 1},
+		{"drive 1 m", "invalid_arguments", 1},
+		{"drive 1 m", "guard_refused", 1},
+		{"drive 1 m", "server_rejected", 3},
+		{"go to the kitchen", "timeout", 3},
+		{"go to the kitchen", "server_failed", 3},
+		{"go to the kitchen", "geometry_refused", 1},
 		// It may have come some way: another metre would be too far.
-		{"drive 1 m", "server_failed", 1}, {"drive 1 m", "timeout", 1}, {"turn left by 90 degrees", "server_failed", 1}, {"turn left by 90 degrees", "tool_error", 1},
+		{"drive 1 m", "server_failed", 1},
+		{"drive 1 m", "timeout", 1},
+		{"turn left by 90 degrees", "server_failed", 1},
+		{"turn left by 90 degrees", "tool_error", 1},
 	} {
 		calls, last := ask(t, c.task, func(int, model.Call) (bool, string) { return false, c.kind + ": because of the test" })
 		if len(calls) != c.calls || last.Finish != model.FinishInfeasible || !strings.Contains(last.Text, "because of the test") {
