@@ -100,12 +100,12 @@ class Arm:
 
     def tell_states(self):
         """Makes the joint states' publisher, of the quality of service that the habits say."""
-        if self.states is not None:
-            self.driver.destroy_publisher(self.states)
         effort = ReliabilityPolicy.BEST_EFFORT if self.habits.best_effort else ReliabilityPolicy.RELIABLE
-        self.states = self.driver.create_publisher(
-            JointState, "/joint_states", QoSProfile(depth=10, reliability=effort)
-        )
+        made = self.driver.create_publisher(JointState, "/joint_states", QoSProfile(depth=10, reliability=effort))
+        with self.lock:  # nobody publishes meanwhile
+            old, self.states = self.states, made
+        if old is not None:
+            self.driver.destroy_publisher(old)
 
     def hold(self, yes):
         """The robot's own protective stop, told as Universal Robots' driver does it."""
@@ -217,8 +217,8 @@ class Arm:
                 by = dict(zip(JOINTS, zip(self.q, self.dq, strict=True), strict=True))
                 m.position = [*(by[n][0] for n in sorted(JOINTS)), self.finger]
                 m.velocity = [*(by[n][1] for n in sorted(JOINTS)), self.finger_speed]
+                self.states.publish(m)
             self.truth.publish(m)
-            self.states.publish(m)
             count += 1
             if self.speed is not None and count % 5 == 0:
                 self.speed.publish(Float64(data=100.0 * self.scaling))

@@ -118,17 +118,21 @@ class Base:
 
     def tell_odometry(self):
         """Makes the odometry's publisher, of the quality of service that the habits say."""
-        if self.odometry is not None:
-            self.wheels.destroy_publisher(self.odometry)
         effort = ReliabilityPolicy.BEST_EFFORT if self.habits.best_effort else ReliabilityPolicy.RELIABLE
-        self.odometry = self.wheels.create_publisher(Odometry, "/odom", QoSProfile(depth=10, reliability=effort))
+        made = self.wheels.create_publisher(Odometry, "/odom", QoSProfile(depth=10, reliability=effort))
+        with self.lock:  # nobody publishes meanwhile
+            old, self.odometry = self.odometry, made
+        if old is not None:
+            self.wheels.destroy_publisher(old)
 
     def tell_map(self):
         """Makes the map's publisher, latched or not, and tells the map."""
-        if self.map is not None:
-            self.maps.destroy_publisher(self.map)
-        self.map = self.maps.create_publisher(OccupancyGrid, "/map", LATCHED if self.habits.map_latched else 1)
-        self.map.publish(self._map())
+        made = self.maps.create_publisher(OccupancyGrid, "/map", LATCHED if self.habits.map_latched else 1)
+        made.publish(self._map())
+        with self.lock:
+            old, self.map = self.map, made
+        if old is not None:
+            self.maps.destroy_publisher(old)
 
     def _map(self):
         m = OccupancyGrid()
@@ -191,7 +195,8 @@ class Base:
             m = self._odometry(local, v + random.gauss(0.0, 3e-4) * (v != 0.0), w)
             if self.habits.jitter > 0:  # it was measured now, and comes later
                 self.over.wait(self.habits.odometry_period * random.uniform(0.0, self.habits.jitter))
-            self.odometry.publish(m)
+            with self.lock:
+                self.odometry.publish(m)
             if (time.monotonic() - begun) % 4.0 >= self.habits.tf_gap:
                 self.links.publish(TFMessage(transforms=[link("odom", "base_link", local, m.header.stamp)]))
                 ahead = self.wheels.get_clock().now()
@@ -239,7 +244,9 @@ class Base:
                 c.data = [0] * 3600
                 self.costs.publish(c)
             if count % 10 == 0 and not self.habits.map_latched:
-                self.map.publish(self._map())
+                m = self._map()
+                with self.lock:
+                    self.map.publish(m)
 
     def close(self):
         self.over.set()

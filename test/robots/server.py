@@ -6,10 +6,23 @@ import time
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import DurabilityPolicy, QoSProfile
+
+InvalidHandle = rclpy_implementation.InvalidHandle
 
 ACCEPTED, EXECUTING, CANCELING = GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING
 SUCCEEDED, CANCELED, ABORTED = GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED, GoalStatus.STATUS_ABORTED
+
+KEPT = 20  # goals that ended are remembered
+
+
+def unless_gone(send):
+    """A server that has vanished answers nobody."""
+    try:
+        send()
+    except InvalidHandle:
+        pass
 
 
 class Later:
@@ -40,7 +53,7 @@ def serve(node, kind, name, callback):
 
     def send(response, header):
         if isinstance(response, Later):
-            response.route(lambda r: at_once(r, header))
+            response.route(lambda r: unless_gone(lambda: at_once(r, header)))
         else:
             at_once(response, header)
 
@@ -84,7 +97,7 @@ class Goal:
         m = self.server.kind.Impl.FeedbackMessage()
         m.goal_id.uuid = list(self.id)
         make(m.feedback)
-        self.server.telling.publish(m)
+        unless_gone(lambda: self.server.telling.publish(m))
 
 
 class Server:
@@ -166,6 +179,9 @@ class Server:
                 return
             goal.status, goal.result = status, result
             waiting, goal.waiting = goal.waiting, []
+            over = [g for g in self.known.values() if g.result is not None]
+            for old in over[:-KEPT]:
+                del self.known[old.id]
         for w in waiting:
             w.send(self._answer(goal))
         self.tell()
@@ -213,4 +229,4 @@ class Server:
                 s = GoalStatus(status=goal.status)
                 s.goal_info.goal_id.uuid = list(goal.id)
                 array.status_list.append(s)
-        self.statuses.publish(array)
+        unless_gone(lambda: self.statuses.publish(array))
