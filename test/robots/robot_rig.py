@@ -104,7 +104,7 @@ class RobotRig(Rig):
         x, y, yaw = self.pose()
         return math.hypot(x, y), abs(math.remainder(yaw, 2 * math.pi))
 
-    def command(self, *words, timeout=60):
+    def command(self, *words, timeout=120):
         """A command of the program, run in the rig's domain: its exit code and what it printed."""
         run = subprocess.run(
             [str(BUILD / "agent_node"), *map(str, words)], env=self.env, capture_output=True, text=True, timeout=timeout

@@ -123,10 +123,13 @@ func worldNeeds(p *robottools.Profile) []Need {
 	if age == 0 {
 		age = poseAge
 	}
-	n := []Need{{
-		For: "world: pose", Kind: Transform, Name: p.Frames.Map + " <- " + p.Frames.Base,
-		Target: p.Frames.Map, Source: p.Frames.Base, MaxAge: age,
-	}}
+	var n []Need
+	if p.Frames.Map != p.Frames.Base { // an arm on its stand is where it is
+		n = append(n, Need{
+			For: "world: pose", Kind: Transform, Name: p.Frames.Map + " <- " + p.Frames.Base,
+			Target: p.Frames.Map, Source: p.Frames.Base, MaxAge: age,
+		})
+	}
 	if t := p.World.Map.Topic; t != "" {
 		n = append(n, Need{For: "world: map", Kind: Topic, Name: t, Type: "nav_msgs/msg/OccupancyGrid", Once: true, Parent: p.Frames.Map})
 	}

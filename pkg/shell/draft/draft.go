@@ -244,13 +244,10 @@ func childOf(m *urdf.Model, link string) (child *urdf.Joint) {
 // odometry is the likeliest of the odometry topics that were heard.
 func (r *Robot) odometry() string {
 	return best(r.namesOf(r.Topics, "nav_msgs/msg/Odometry"), func(name string) float64 {
-		if r.Newest[name] == nil {
+		if r.Newest[name] == nil || truthLike.MatchString(name) { // a simulator's truth is nothing that a robot has
 			return never
 		}
 		score := -float64(len(name))
-		if truthLike.MatchString(name) {
-			score -= 1000
-		}
 		if path.Base(name) == "odom" {
 			score += 100
 		}

@@ -79,7 +79,7 @@ func (r *Robot) jointsOf(node string) []string {
 func (r *Robot) states(joints []string) string {
 	return best(r.namesOf(r.Topics, "sensor_msgs/msg/JointState"), func(name string) float64 {
 		m := r.Newest[name]
-		if m == nil {
+		if m == nil || truthLike.MatchString(name) {
 			return never
 		}
 		names := m.Strs("name")
