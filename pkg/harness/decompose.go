@@ -64,6 +64,10 @@ const (
 func (h *Harness) Decompose(ctx context.Context, q DecomposeRequest) DecomposeResult {
 	d := &decomposition{session: newSession(h, Goal{Session: q.Session, Task: q.Task, Budget: q.Budget, AllowedTools: q.AllowedTools}, nil), request: q}
 	defer d.close()
+	if n := len(q.Context); n > MaxTask {
+		d.overlong = fmt.Sprintf("the context has %d bytes, the limit is %d bytes", n, MaxTask)
+		d.request.Context = Echo(q.Context)
+	}
 	return d.run(ctx)
 }
 
@@ -140,7 +144,7 @@ func (d *decomposition) begin(ctx context.Context, release *context.CancelFunc) 
 		String("system", system).
 		Any("tools", d.shown)
 	d.fire(KindSession, "", PhaseAssemble, nil)
-	cfg.Logger.Info("decomposition begins", "session", d.goal.Session, "task", d.h.redact.Text(d.goal.Task))
+	cfg.Logger.Info("decomposition begins", "session", d.goal.Session, "task", Echo(d.h.redact.Text(d.goal.Task)))
 	if bad != nil {
 		return bad
 	}
@@ -172,6 +176,8 @@ func (d *decomposition) checkRequest(limits budget.Limits) *ending {
 	}
 	d.account = account
 	switch {
+	case d.overlong != "":
+		return endOf(ReasonBadRequest, "%s", d.overlong)
 	case strings.TrimSpace(d.goal.Task) == "":
 		return endOf(ReasonBadRequest, "there is no task to break down")
 	case d.maxSteps < 0:

@@ -143,7 +143,9 @@ func (s *session) pictures(c *call, taken []tool.Image) (shown []model.Image, no
 
 // weigh draws the conclusions of a result: what it says about the session's progress, and whether it ends it.
 func (s *session) weigh(b *batch, c *call, r tool.Result) {
-	s.stuck.call(c, r)
+	if !b.planned {
+		s.stuck.call(c, r)
+	}
 	if !r.OK {
 		s.block(b, c, r.ErrorKind)
 	}

@@ -123,6 +123,24 @@ func TestAPlanThatOnlyReadsStandsOnWhatItRead(t *testing.T) {
 	}
 }
 
+// Readings that are the same again and again are no circle: nobody but the plan asked for them.
+func TestAPlanOfEqualReadingsIsNotStuck(t *testing.T) {
+	for _, chained := range []bool{false, true} {
+		var steps []workflow.Step
+		for i := range 30 {
+			s := stage(fmt.Sprintf("s%d", i), "holds", `{"what":"yes"}`)
+			if chained && i > 0 {
+				s.DependsOn = []string{steps[i-1].ID}
+			}
+			steps = append(steps, s)
+		}
+		w := newPlanWorld(t)
+		if r := w.run(t, harness.Goal{Plan: stepsOf(steps...)}); r.Outcome != harness.Done || len(r.Steps) != len(steps) {
+			t.Errorf("chained %t: %s after %d calls: %s", chained, r.Reason, len(r.Steps), r.Answer)
+		}
+	}
+}
+
 // Stages next to each other run at once where nothing forbids it: not the profile, not a dependency, not an agent's stage between.
 func TestStagesThatRunTogether(t *testing.T) {
 	for _, x := range []struct {

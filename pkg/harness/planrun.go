@@ -32,7 +32,9 @@ func (s *session) checkPlan() error {
 		if err != nil {
 			return err // cannot be: Check parsed it
 		}
-		s.criteria = append(s.criteria, c)
+		if !has(s.criteria, c) {
+			s.criteria = append(s.criteria, c)
+		}
 	}
 	return nil
 }
@@ -295,11 +297,16 @@ func (s *session) gate(stage workflow.Step) *ending {
 		return endOf(ReasonActuatorFault, "rest was not measured behind stage %s: %v", stage.ID, err)
 	}
 	k := s.checker("", rest)
+	var judged []criteria.Criterion
 	for _, text := range stage.Acceptance {
 		c, err := criteria.Parse(text, s.cfg.Tools, s.cfg.Criteria)
 		if err != nil {
 			return endOf(ReasonBadRequest, "stage %s: %v", stage.ID, err)
 		}
+		if has(judged, c) {
+			continue
+		}
+		judged = append(judged, c)
 		var v Verification
 		if c.Kind == criteria.ByPerson {
 			v = s.askJudge("", c)
@@ -336,12 +343,15 @@ func (s *session) agentStage(stage workflow.Step, steps []workflow.Step, left []
 	s.fields.Reset().String("stage", stage.ID).String("task", stage.Description).String("system", system).Uint("share", uint64(share))
 	s.record(KindStage, "")
 	s.criteria, s.declared, s.claims, s.rounds, s.ran = nil, nil, claims{}, 0, false
+	s.stuck = stuck{} // a stage goes round in circles by itself
 	for _, text := range stage.Acceptance {
 		c, err := criteria.Parse(text, s.cfg.Tools, s.cfg.Criteria)
 		if err != nil {
 			return endOf(ReasonBadRequest, "stage %s: %v", stage.ID, err)
 		}
-		s.criteria = append(s.criteria, c)
+		if !has(s.criteria, c) {
+			s.criteria = append(s.criteria, c)
+		}
 	}
 	for end := s.step + share; s.step < end; {
 		if e := s.assemble(); e != nil {

@@ -121,6 +121,7 @@ type sessionData struct {
 	Table            []recordedTool `json:"table"`
 	Resumes          string         `json:"resumes"`
 	Identity         string         `json:"identity"`
+	Overlong         string         `json:"overlong"`
 }
 
 func (d *sessionData) goal() Goal {

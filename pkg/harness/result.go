@@ -74,9 +74,9 @@ func (s *session) unmet() []string {
 	}
 	switch {
 	case strings.TrimSpace(s.goal.Task) != "":
-		return []string{s.h.redact.Text(s.goal.Task)}
+		return []string{Echo(s.h.redact.Text(s.goal.Task))}
 	case s.goal.Plan != nil && strings.TrimSpace(s.goal.Plan.Task) != "":
-		return []string{s.h.redact.Text(s.goal.Plan.Task)}
+		return []string{Echo(s.h.redact.Text(s.goal.Plan.Task))}
 	case s.goal.Plan != nil:
 		return []string{"the plan is executed"}
 	}

@@ -91,6 +91,7 @@ type session struct {
 	verifications []Verification // of the last judgement
 	stale         bool           // a skill began since
 	gates         []Verification // of a plan's stages
+	overlong      string         // what of the goal was too much and has been cut, so that it is refused
 
 	traceErr    error
 	interrupted *ending // what ended the session from outside, once that was noticed
@@ -113,6 +114,7 @@ func newSession(h *Harness, g Goal, o Observer) *session {
 		p := g.Plan.Canonical()
 		s.goal.Plan = &p
 	}
+	s.goal, s.overlong = bound(s.goal)
 	s.drop(h.cfg.Clock.Now())
 	s.start = s.last
 	if !g.Deadline.IsZero() {
@@ -239,11 +241,12 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 	if s.goal.Plan != nil {
 		s.fields.Any("plan", s.goal.Plan)
 	}
+	s.fields.Text("overlong", s.overlong)
 	if s.resumes != "" {
 		s.fields.String("resumes", s.resumes).String("identity", s.self)
 	}
 	s.fire(KindSession, "", PhaseAssemble, nil)
-	cfg.Logger.Info("session begins", "session", s.goal.Session, "task", s.h.redact.Text(s.goal.Task))
+	cfg.Logger.Info("session begins", "session", s.goal.Session, "task", Echo(s.h.redact.Text(s.goal.Task)))
 	return bad
 }
 
@@ -275,12 +278,15 @@ func (s *session) check(limits budget.Limits) *ending {
 		return endOf(ReasonBadRequest, "%v", err)
 	}
 	s.account = account
+	if s.overlong != "" {
+		return endOf(ReasonBadRequest, "%s", s.overlong)
+	}
 	var errs []error
 	if len(s.goal.AllowedTools) > 0 {
 		s.allowed = map[string]bool{}
 		for _, name := range s.goal.AllowedTools {
 			if _, ok := cfg.Tools.Get(name); !ok {
-				errs = append(errs, fmt.Errorf("allowed tool %q is not in the table", name))
+				errs = append(errs, fmt.Errorf("allowed tool %q is not in the table", clip(name)))
 			}
 			s.allowed[name] = true
 		}
@@ -294,16 +300,22 @@ func (s *session) check(limits budget.Limits) *ending {
 			errs = append(errs, err)
 			continue
 		}
-		s.criteria = append(s.criteria, c)
+		if !has(s.criteria, c) { // equal ones are judged once
+			s.criteria = append(s.criteria, c)
+		}
 	}
 	if s.goal.Plan != nil {
 		errs = append(errs, s.checkPlan())
 	}
 	if err := errors.Join(errs...); err != nil {
-		return endOf(ReasonBadRequest, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		text, _ := tool.Cut(strings.ReplaceAll(err.Error(), "\n", "; "), maxReasons, "the rest is not told")
+		return endOf(ReasonBadRequest, "%s", text)
 	}
 	return nil
 }
+
+// maxReasons bounds what is told of a bad request, bytes.
+const maxReasons = 16 << 10
 
 // tools that the model is shown: those that the goal allows, and the built-in ones.
 func (s *session) tools() []model.Tool {

@@ -180,15 +180,24 @@ func (n *Node) unbegun(ctx context.Context, h *action.Handle) harness.Result {
 	}
 	r := harness.Result{
 		Outcome: why.Reason.Outcome(), Reason: why.Reason, Answer: "The goal ended before it began: " + why.Error() + ".",
-		UnmetGoals: texts(h.Goal(), "success_criteria"), RestMeasured: true,
+		UnmetGoals: echoes(texts(h.Goal(), "success_criteria")), RestMeasured: true,
 	}
 	if len(r.UnmetGoals) == 0 {
-		r.UnmetGoals = texts(h.Goal(), "plan.success_criteria")
+		r.UnmetGoals = echoes(texts(h.Goal(), "plan.success_criteria"))
 	}
 	if len(r.UnmetGoals) == 0 {
 		r.UnmetGoals = []string{taskOf(h.Goal())}
 	}
 	return r
+}
+
+// echoes of criteria in a result: no more and no longer ones than a session would tell.
+func echoes(list []string) []string {
+	out := make([]string, min(len(list), harness.MaxCriteria))
+	for i := range out {
+		out[i] = harness.Echo(list[i])
+	}
+	return out
 }
 
 // finish sends the one terminal status: SUCCEEDED for done only, CANCELED for a client's cancel at rest, else ABORTED.
@@ -238,7 +247,7 @@ func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
 	defer w.robot.Attend()()
 	o := newObserver(n, h, w, g.Session, task)
 	defer o.close()
-	n.logger("goals").Info("goal begins", "goal", g.Session, "task", g.Task)
+	n.logger("goals").Info("goal begins", "goal", g.Session, "task", harness.Echo(g.Task))
 	return w.harness.Run(ctx, g, o)
 }
 
@@ -260,7 +269,7 @@ func (n *Node) badGoal(m *ros.Message) (harness.Result, bool) {
 func taskOf(m *ros.Message) string {
 	for _, path := range []string{"task", "plan.task"} {
 		if text := m.Str(path); strings.TrimSpace(text) != "" {
-			return text
+			return harness.Echo(text)
 		}
 	}
 	if len(m.Msgs("plan.steps")) > 0 {

@@ -10,8 +10,8 @@ import (
 	"agent_node/pkg/harness/trace"
 )
 
-// maxText bounds one criterion, in bytes.
-const maxText = 4096
+// MaxText bounds one criterion, in bytes.
+const MaxText = 4096
 
 // Prefixes of the criteria that are no tool's call.
 const (
@@ -39,8 +39,8 @@ func Parse(text string, table *tool.Table, eval Evaluator) (Criterion, error) {
 	switch {
 	case text == "":
 		return c, &SyntaxError{Message: "it is empty"}
-	case len(text) > maxText:
-		return c, &SyntaxError{Text: text, Message: fmt.Sprintf("it has %d bytes, the limit is %d", len(text), maxText)}
+	case len(text) > MaxText:
+		return c, &SyntaxError{Text: text, Message: fmt.Sprintf("it has %d bytes, the limit is %d", len(text), MaxText)}
 	case strings.HasPrefix(text, celPrefix):
 		if eval == nil {
 			return c, &SyntaxError{Text: text, Message: "cel: criteria are not available here"}
