@@ -290,7 +290,9 @@ func (out *topicOut) connect(c *conn, h protocommon.HeaderRaw) {
 	answer := &publisherHeader{
 		Callerid: n.names.FullName(), Topic: out.name, Type: out.wire.name, Md5sum: out.wire.md5, MessageDefinition: out.wire.definition,
 	}
+	// The answer is the first that the link writes: whoever has read it misses nothing that is published from then on.
 	out.mu.Lock()
+	defer out.mu.Unlock()
 	depth := defaultDepth
 	for _, p := range out.publishers {
 		depth = max(depth, p.qos.Depth)
@@ -299,14 +301,7 @@ func (out *topicOut) connect(c *conn, h protocommon.HeaderRaw) {
 			answer.Keeps += p.qos.Depth
 		}
 	}
-	out.mu.Unlock()
-	if err := c.writeHeader(answer); err != nil {
-		_ = c.Close()
-		return
-	}
-	l := &outLink{out: out, conn: c, peer: h["callerid"], queue: newQueue[sample](depth), done: make(chan struct{})}
-	out.mu.Lock()
-	defer out.mu.Unlock()
+	l := &outLink{out: out, conn: c, answer: answer, peer: h["callerid"], queue: newQueue[sample](depth), done: make(chan struct{})}
 	if out.closed || !n.spawn(l.write) || !n.spawn(l.watch) {
 		l.queue.close()
 		_ = c.Close()
@@ -336,11 +331,12 @@ func (out *topicOut) subscribers() []string {
 
 // outLink is a connection to one subscriber.
 type outLink struct {
-	out   *topicOut
-	conn  *conn
-	peer  string // the subscriber's node
-	queue *queue[sample]
-	done  chan struct{} // closed when the writing has ended
+	out    *topicOut
+	conn   *conn
+	answer *publisherHeader // to the subscriber's header
+	peer   string           // the subscriber's node
+	queue  *queue[sample]
+	done   chan struct{} // closed when the writing has ended
 }
 
 // write sends what comes into the queue. A subscriber that does not read loses the oldest messages.
@@ -348,6 +344,10 @@ func (l *outLink) write() {
 	defer close(l.done)
 	defer l.conn.Close()
 	defer l.forget()
+	if err := l.conn.writeHeader(l.answer); err != nil {
+		l.queue.close()
+		return
+	}
 	for {
 		s, ok := l.queue.pop()
 		if !ok {
