@@ -27,6 +27,7 @@ type snapshot struct {
 	state     ActuatorState
 	rest      bool
 	restSince time.Time
+	moves     bool // it is measured in motion
 	late      bool // estop: not at rest in time
 	arrived   time.Time
 	maxAge    time.Duration
@@ -36,6 +37,16 @@ type snapshot struct {
 // stopped: a stop has brought it to rest.
 func (s *snapshot) stopped() bool {
 	return s.rest && (s.state.State == Holding || s.state.State == Estop)
+}
+
+// gap: what was measured before is not now, and nobody commands it.
+func (s *snapshot) gap() bool {
+	switch s.state.State {
+	case Holding, Settling, Unknown:
+		return !s.rest && !s.moves && !s.closed && s.state.Owner == "" && !s.state.LastFeedback.IsZero()
+	case Sent, InFlight, Paused, Canceling, Stopping, Fault, Estop:
+	}
+	return false
 }
 
 // stopDecided: the stop has succeeded, or is known not to.
@@ -211,9 +222,10 @@ func (a *Actuator) publish(m *machine) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := &a.snap
-	wake := a.stale || s.state.State != m.state || s.rest != m.rest || s.late != m.late
+	moves := m.moves()
+	wake := a.stale || s.state.State != m.state || s.rest != m.rest || s.late != m.late || s.moves != moves
 	s.state.State, s.state.Owner, s.state.Reason, s.state.LastFeedback = m.state, m.lease.owner, m.why, m.lastStamp
-	s.rest, s.late = m.rest, m.late
+	s.rest, s.moves, s.late = m.rest, moves, m.late
 	s.restSince = a.base.Add(m.restSince)
 	s.arrived = a.base.Add(m.lastFeedback)
 	if wake {

@@ -44,6 +44,16 @@ func (m *machine) judge() {
 	m.rest, m.restFlaw = v == isRest, why
 }
 
+// moves: what is measured shows motion, as against no or no good measurement. Where rest is judged.
+func (m *machine) moves() bool {
+	switch m.restFlaw {
+	case fast, displaced, spreadOut, secondMoves, goalLives:
+		return true
+	case noFlaw, noSample, tooOld, stampOld, notFinite, notIncreasing, gap, tooShort, tooFew, bunched, frozen, unchanged:
+	}
+	return m.sawMotion
+}
+
 // due is the first event that holds now and has a rule in this state; evNone when nothing is due.
 func (m *machine) due() event {
 	switch m.state {

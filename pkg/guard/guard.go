@@ -210,15 +210,20 @@ func (g *Guard) StopAll(ctx context.Context, reason string) error {
 	return g.ask(ctx, input{kind: inStop, text: reason})
 }
 
-// Quiesce is StopAll for what a lease owns or what moves; what rests already is sent nothing. nil only when every actuator is measured at
-// rest. A gap in the measurements of what holds still is no motion: it is given a window's time to close.
+// Quiesce is StopAll for what a lease owns or what moves; what nobody commands and nothing shows to move is sent nothing. nil only when every
+// actuator is measured at rest. A gap in the measurements of what holds still is no motion: it is given FeedbackTimeout + SettleTime to close,
+// as on a machine that is busy with something else.
 func (g *Guard) Quiesce(ctx context.Context) error {
-	for _, a := range g.list() {
-		if s, _ := a.look(); s.state.State != Holding || s.state.Owner != "" || s.rest {
-			continue
+	all := g.list()
+	var limit time.Duration
+	for _, a := range all {
+		limit = max(limit, a.cfg.FeedbackTimeout+a.cfg.SettleTime)
+	}
+	if limit > 0 {
+		bounded, done := g.bound(ctx, limit)
+		for _, a := range all {
+			a.await(bounded, func(s *snapshot) bool { return !s.gap() })
 		}
-		bounded, done := g.bound(ctx, windowOf(&a.cfg, a.cfg.Period)+ageOf(&a.cfg, a.cfg.Period))
-		a.await(bounded, func(s *snapshot) bool { return s.rest || s.state.State != Holding })
 		done()
 	}
 	return g.ask(ctx, input{kind: inQuiesce, text: "quiesce"})

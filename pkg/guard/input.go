@@ -138,7 +138,7 @@ func (m *machine) take(in *input) {
 		m.stop(in.text, ReasonStopped)
 	case inQuiesce:
 		idle := m.order.phase == noOrder && m.lease.owner == ""
-		still := m.state == Holding && m.rest || m.state == Settling && !m.sawMotion || m.state == Unknown
+		still := m.state == Holding && !m.moves() || m.state == Settling && !m.sawMotion || m.state == Unknown
 		if !(idle && still) || m.alive() {
 			m.stop(in.text, ReasonStopped)
 		}

@@ -20,7 +20,8 @@ import (
 // enoughEvents is from how many on every rule of the table has to be met.
 const enoughEvents = 100_000
 
-// eventsWanted is how many random events the test below runs: GUARD_EVENTS, or 100,000, or with the race detector, which is slow, fewer.
+// eventsWanted is how many random events the test below runs: GUARD_EVENTS, or 100,000 (PROOF=1: a million), or with the race detector,
+// which is slow, fewer.
 func eventsWanted(t *testing.T) int {
 	if s := os.Getenv("GUARD_EVENTS"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -28,6 +29,9 @@ func eventsWanted(t *testing.T) int {
 			t.Fatalf("GUARD_EVENTS is %q, want a number of events", s)
 		}
 		return n
+	}
+	if os.Getenv("PROOF") == "1" {
+		return 10 * enoughEvents
 	}
 	if testing.Short() || raceDetector {
 		return enoughEvents / 5

@@ -365,3 +365,57 @@ func TestOneTouchIsNoMotion(t *testing.T) {
 		}
 	})
 }
+
+// A gap in the measurements of what nobody moves, as a busy machine makes them: it is waited for, and nothing is sent.
+func TestQuiesceWaitsForMeasurementsOfWhatHoldsStill(t *testing.T) {
+	for _, gap := range []time.Duration{200 * ms, 700 * ms, 1500 * ms, 2500 * ms} {
+		for _, before := range []time.Duration{0, 500 * ms, 1100 * ms} {
+			withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+				r.lease().Release()
+				r.wait(time.Second)
+				sent := r.r.Counts()
+				r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+				r.wait(before)
+				go func() {
+					time.Sleep(gap)
+					r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = false })
+				}()
+				if err := r.g.Quiesce(r.ctx); err != nil {
+					t.Errorf("a gap of %v, looked at after %v: %v", before+gap, before, err)
+				}
+				r.wait(gap)
+				if n := r.r.Counts(); n.Stops != sent.Stops || n.Cancels != sent.Cancels {
+					t.Errorf("a gap of %v, looked at after %v: %d stops and %d cancels of what holds still", before+gap, before, n.Stops-sent.Stops, n.Cancels-sent.Cancels)
+				}
+			})
+		}
+	}
+	// What is never measured again is not at rest, and is sent nothing either.
+	withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+		r.lease().Release()
+		r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+		r.wait(300 * ms)
+		began := time.Now()
+		if err := r.g.Quiesce(r.ctx); err == nil {
+			t.Error("rest is claimed of what is not measured")
+		}
+		if d := time.Since(began); d > 5*time.Second || r.r.Counts().Stops > 0 {
+			t.Errorf("after %v, %d stops", d, r.r.Counts().Stops)
+		}
+	})
+	// Motion is no gap: it is stopped at once.
+	withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+		r.lease().Release()
+		r.r.Push(0.1)
+		r.wait(400 * ms)
+		began := time.Now()
+		go func() { time.Sleep(time.Second); r.r.Push(0) }()
+		if err := r.g.Quiesce(r.ctx); err != nil {
+			t.Error(err)
+		}
+		r.wait(2 * time.Second)
+		if d := r.r.Counts().FirstStop.Sub(began); d > 100*ms {
+			t.Errorf("the first stop came after %v", d)
+		}
+	})
+}
