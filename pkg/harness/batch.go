@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"agent_node/pkg/harness/budget"
 	"agent_node/pkg/harness/model"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
@@ -47,6 +48,7 @@ type call struct {
 	said     *string // what a skill said that was overruled
 	fitted   bool    // the result's content has its final form
 	unknown  bool    // the process ended while it was under way
+	left     budget.Limits
 }
 
 // refuse a call: it is not carried out.
@@ -66,9 +68,11 @@ func (s *session) accepted(r model.Response, planned bool) *ending {
 	}
 	b := &batch{calls: make([]call, len(r.Calls)), planned: planned}
 	named := make([]model.Call, len(r.Calls))
+	left := s.account.Remaining(s.elapsed())
 	for i := range r.Calls {
 		c := &b.calls[i]
 		s.form(c, &r.Calls[i], i)
+		c.left = left
 		named[i] = model.Call{ID: c.id, Tool: r.Calls[i].Tool, Arguments: r.Calls[i].Arguments}
 		if c.refused != "" && c.refused != tool.DuplicateCall && (!c.known || c.spec.Class == tool.Skill) && b.blocked == "" {
 			b.blocked = fmt.Sprintf("not carried out, because call %s of the same answer is invalid (%s)", c.id, c.refused)

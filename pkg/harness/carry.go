@@ -197,7 +197,7 @@ func (s *session) returned(b *batch, c *call, r tool.Result, how tool.Ending) {
 
 // invoke the tool itself. It is called in other goroutines, too, and changes nothing of the session.
 func (s *session) invoke(c *call) (tool.Result, tool.Ending) {
-	tc := tool.Call{ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Note: s.noter(c.id)}
+	tc := tool.Call{ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Left: c.left, Note: s.noter(c.id)}
 	how := tool.Invocation{
 		After: s.after, Go: s.apart, TimeLimit: c.spec.TimeLimit, Grace: readGrace, DryRun: s.goal.DryRun, Late: s.late,
 	}

@@ -79,7 +79,7 @@ func (p *Profile) checkTool(name string, t Tool, add addFunc) {
 	allowed := map[tool.Class][]string{
 		tool.Query:  {"topic", "transform", "parameter", "service", "profile"},
 		tool.Verify: {"topic", "transform", "parameter", "service"},
-		tool.Skill:  {"publish", "action", "service", "wait", "sequence", "trajectory"},
+		tool.Skill:  {"publish", "action", "service", "wait", "sequence", "trajectory", "agent"},
 	}
 	if ok && !slices.Contains(allowed[class], kind) {
 		add(join(at, "binding/"+kind), "a %s cannot be bound to %s: one of %v", t.Class, kind, allowed[class])
@@ -116,6 +116,9 @@ func (p *Profile) checkMotion(at, name string, t Tool, class tool.Class, kind st
 	}
 	if kind == "sequence" || kind == "trajectory" {
 		return // its parts are validated; a trajectory always is
+	}
+	if kind == "agent" && t.Actuator != "" {
+		add(join(at, "actuator"), "what moves is the other agent's: no actuator of this robot's")
 	}
 	if len(t.Validators) == 0 && !p.Simulation && !slices.Contains(p.AllowUnvalidated, name) {
 		add(at, "nothing validates this skill: name validators, or list it in allow_unvalidated")
@@ -210,6 +213,11 @@ func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 			one("binding/action/planner/success", b.Planner.Success)
 		}
 	}
+	if b := t.Binding.Agent; b != nil {
+		one("binding/agent/task", b.Task)
+		one("binding/agent/criteria", b.Criteria)
+		one("binding/agent/allowed_tools", b.AllowedTools)
+	}
 	if b := t.Binding.Wait; b != nil {
 		one("binding/wait/seconds", b.Seconds)
 	}
@@ -245,6 +253,8 @@ func (b Binding) kind() string {
 		return "profile"
 	case b.Wait != nil:
 		return "wait"
+	case b.Agent != nil:
+		return "agent"
 	case b.Sequence != nil:
 		return "sequence"
 	case b.Trajectory != nil:

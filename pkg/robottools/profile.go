@@ -203,6 +203,8 @@ type Binding struct {
 	Sequence  *SequenceBinding  `json:"sequence"`
 	// Trajectory moves an arm.
 	Trajectory *TrajectoryBinding `json:"trajectory"`
+	// Agent asks another agent.
+	Agent *AgentBinding `json:"agent"`
 }
 
 // TopicBinding reads the newest message.
@@ -286,6 +288,18 @@ type TransformBinding struct {
 	Target string  `json:"target"`
 	Source string  `json:"source"`
 	MaxAge float64 `json:"max_age"` // seconds
+}
+
+// AgentBinding has another agent carry out a task by its execute_task, within what is left of the budget here.
+type AgentBinding struct {
+	// Name of the action as it is, whatever the namespace of this robot: the other is elsewhere.
+	Name string `json:"name"`
+	Task string `json:"task"` // CEL: words
+	// Criteria and AllowedTools are CEL lists of words, passed on.
+	Criteria     string `json:"criteria"`
+	AllowedTools string `json:"allowed_tools"`
+	// LostAfter is how long this node may be out of the other's reach before the other stops, s (10).
+	LostAfter float64 `json:"lost_after"`
 }
 
 // WaitBinding lets time pass on the node's ROS clock.

@@ -230,6 +230,8 @@ func (r *Robot) newTool(name string, def Tool) (tool.Tool, error) {
 		return r.newTopicSkill(b, c)
 	case def.Binding.Wait != nil:
 		return r.newWait(b, c)
+	case def.Binding.Agent != nil:
+		return r.newAgent(b, c)
 	case def.Binding.Trajectory != nil:
 		return r.newTrajectory(b, c)
 	case def.Binding.Sequence != nil:

@@ -114,12 +114,12 @@ class Rig:
             assert self.actions.wait_for_server(READY), f"the node did not become active\n{self.logs()}"
             self.until_actuator(ActuatorState.HOLDING, READY)
 
-    def start(self, name, params=None, extra=(), subcommand=None, program=None):
+    def start(self, name, params=None, extra=(), subcommand=None, program=None, log=None):
         arguments = [subcommand] if subcommand else []
         arguments += ["--ros-args", *extra]
         for key, value in (params or {}).items():
             arguments += ["-p", f"{key}:={str(value).lower() if isinstance(value, bool) else value}"]
-        process = Process(name, arguments, self.folder / f"{subcommand or name}.log", self.env, program)
+        process = Process(name, arguments, self.folder / f"{log or subcommand or name}.log", self.env, program)
         self.processes.append(process)
         return process
 

@@ -25,10 +25,10 @@ def still(m):
 class Truth:
     """The newest truth, and all of it since the last fresh start."""
 
-    def __init__(self, node):
+    def __init__(self, node, namespace=""):
         self.samples, self.counts = [], {}
-        node.create_subscription(Odometry, "/sim/ground_truth", self._on_truth, 50)
-        node.create_subscription(DiagnosticArray, "/sim/counters", self._on_counters, 10)
+        node.create_subscription(Odometry, f"{namespace}/sim/ground_truth", self._on_truth, 50)
+        node.create_subscription(DiagnosticArray, f"{namespace}/sim/counters", self._on_counters, 10)
 
     def _on_truth(self, m):
         self.samples.append((time.monotonic(), m))

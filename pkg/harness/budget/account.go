@@ -107,6 +107,31 @@ func (a *Account) Reserve(inputBound, outputCap uint64, elapsed time.Duration) (
 	return limit, nil
 }
 
+// Remaining is what is left of each limit, and at least one of what counts, so that a limit never reads as none. A dimension without a
+// limit stays at zero.
+func (a *Account) Remaining(elapsed time.Duration) Limits {
+	l, u := a.limits, a.used
+	l.Steps, l.ToolCalls = remaining(l.Steps, u.Steps), remaining(l.ToolCalls, u.ToolCalls)
+	l.InputTokens, l.OutputTokens = remaining(l.InputTokens, u.InputTokens), remaining(l.OutputTokens, u.OutputTokens)
+	if l.WallTime > 0 {
+		l.WallTime = max(l.WallTime-elapsed, 1)
+	}
+	if l.Cost > 0 {
+		l.Cost = max(l.Cost-u.Cost, math.SmallestNonzeroFloat64)
+	}
+	return l
+}
+
+func remaining[T uint32 | uint64](limit, used T) T {
+	switch {
+	case limit == 0:
+		return 0
+	case used >= limit:
+		return 1
+	}
+	return limit - used
+}
+
 // StagesLeft is how many stages of a plan, each a step and a call, fit into the limits.
 func (a *Account) StagesLeft() int {
 	left := math.MaxInt

@@ -256,3 +256,39 @@ func TestImageTokens(t *testing.T) {
 		t.Error("a request without the picture is bounded by one with it")
 	}
 }
+
+// What is left may be handed on: it is never more than what there was, and a limit never reads as none.
+func TestRemainingIsALimitWhereThereWasOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := budget.Limits{
+			Steps: rapid.Uint32().Draw(t, "steps"), ToolCalls: rapid.Uint32Range(0, 3).Draw(t, "calls"),
+			InputTokens: rapid.Uint64().Draw(t, "input"), OutputTokens: rapid.Uint64Range(0, 5).Draw(t, "output"),
+			WallTime: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "wall")), Cost: rapid.Float64Range(0, 10).Draw(t, "cost"),
+		}
+		a, err := budget.Open(l, budget.Prices{Input: 1, Output: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "samples") {
+			a.Sampled(rapid.Uint64().Draw(t, "in"), rapid.Uint64Range(0, 9).Draw(t, "out"))
+		}
+		elapsed := time.Duration(rapid.Int64Range(0, int64(2*time.Hour)).Draw(t, "elapsed"))
+		left, used := a.Remaining(elapsed), a.Used(elapsed)
+		check := func(what string, limit, used, left float64) {
+			switch {
+			case limit == 0 && left != 0:
+				t.Fatalf("%s: no limit, and %v are left", what, left)
+			case limit > 0 && !(left > 0 && left <= limit):
+				t.Fatalf("%s: %v are left of %v", what, left, limit)
+			case limit > used && left > (limit-used)*(1+1e-9):
+				t.Fatalf("%s: %v are left of %v, though %v are used", what, left, limit, used)
+			}
+		}
+		check("steps", float64(l.Steps), float64(used.Steps), float64(left.Steps))
+		check("calls", float64(l.ToolCalls), float64(used.ToolCalls), float64(left.ToolCalls))
+		check("input", float64(l.InputTokens), float64(used.InputTokens), float64(left.InputTokens))
+		check("output", float64(l.OutputTokens), float64(used.OutputTokens), float64(left.OutputTokens))
+		check("time", l.WallTime.Seconds(), elapsed.Seconds(), left.WallTime.Seconds())
+		check("cost", l.Cost, used.Cost, left.Cost)
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"agent_node/pkg/harness/budget"
 )
 
 // Class of a tool; the values are agent_msgs/msg/Step's. It comes from the tool table, never from a model.
@@ -79,6 +81,9 @@ type Spec struct {
 	Validated bool
 }
 
+// Limits of a budget.
+type Limits = budget.Limits
+
 // Call is one accepted call: schema-valid arguments, permission given.
 type Call struct {
 	ID        string // unique in the session
@@ -86,6 +91,8 @@ type Call struct {
 	Arguments json.RawMessage // the bytes that were validated, always an object
 	// Deadline is the monotonic time by which a motion must be over (budget less stop reserve); zero: none.
 	Deadline time.Time
+	// Left of the goal's budget: all that another agent may use that is asked by this call. Zero in a field: no limit.
+	Left Limits
 	// NotBefore: verify tools read a source stamped after this (set to when rest was measured); zero: none.
 	NotBefore time.Time
 	// Note records something in the trace under this call (validation, guard transitions, clamps).

@@ -225,6 +225,10 @@ func toolNeeds(p *robottools.Profile, name string, t robottools.Tool) []Need {
 		return []Need{n}
 	case b.Profile != "":
 		return []Need{one(Inside, "the profile's "+b.Profile, "")}
+	case b.Agent != nil:
+		n := one(Action, b.Agent.Name, "agent_msgs/action/ExecuteTask")
+		n.Validators = append(n.Validators, "those of the other agent")
+		return []Need{n}
 	case b.Wait != nil:
 		return []Need{one(Inside, "ROS time", "")}
 	}
