@@ -88,36 +88,38 @@ func appendPose(flat []float64, t spatial.Transform) []float64 {
 func TestDistancesOf100000PairsOfEachKind(t *testing.T) {
 	p := open(t)
 	n := size(200, 100_000)
-	rng := random(77)
-	hulls := hullSet(t, rng)
+	hulls := hullSet(t, random(77))
 	p.ask("hulls", question{"hulls": hullData(hulls)}, nil, nil)
 	for i, ka := range kinds {
-		for _, kb := range kinds[i:] {
-			list, flat := make([]shapePair, n), make([]float64, 0, 20*n)
-			for k := range list {
-				c := &list[k]
-				var pa, pb [3]float64
-				c.a, pa = randomShape(rng, ka, hulls)
-				c.b, pb = randomShape(rng, kb, hulls)
-				reach := 0.6 * (extent(c.a) + extent(c.b))
-				c.at, c.bt = randomPlace(rng, reach), randomPlace(rng, reach)
-				flat = appendPose(append(flat, pa[:]...), c.at)
-				flat = appendPose(append(flat, pb[:]...), c.bt)
-			}
-			apart := 0
-			ours := make([]float64, n)
-			for k, c := range list {
-				if ours[k] = collision.Distance(c.a, c.at, c.b, c.bt); ours[k] > 0 {
-					apart++
+		for j, kb := range kinds[i:] {
+			t.Run(fmt.Sprintf("%s-%s", ka, kb), func(t *testing.T) {
+				rng := random(uint64(100 + 10*i + j))
+				list, flat := make([]shapePair, n), make([]float64, 0, 20*n)
+				for k := range list {
+					c := &list[k]
+					var pa, pb [3]float64
+					c.a, pa = randomShape(rng, ka, hulls)
+					c.b, pb = randomShape(rng, kb, hulls)
+					reach := 0.6 * (extent(c.a) + extent(c.b))
+					c.at, c.bt = randomPlace(rng, reach), randomPlace(rng, reach)
+					flat = appendPose(append(flat, pa[:]...), c.at)
+					flat = appendPose(append(flat, pb[:]...), c.bt)
 				}
-			}
-			told := fmt.Sprintf("%s-%s: %d pairs, %d apart", ka, kb, n, apart)
-			for _, lib := range []string{"coal", "fcl"} {
-				var head struct{ Each float64 }
-				theirs := p.ask("pairs", question{"lib": lib, "a": ka.String(), "b": kb.String()}, flat, &head)
-				told += fmt.Sprintf("; %s %v, %.1f us each", lib, compare(t, list, ours, theirs), 1e6*head.Each)
-			}
-			t.Log(told)
+				apart := 0
+				ours := make([]float64, n)
+				for k, c := range list {
+					if ours[k] = collision.Distance(c.a, c.at, c.b, c.bt); ours[k] > 0 {
+						apart++
+					}
+				}
+				told := fmt.Sprintf("%s-%s: %d pairs, %d apart", ka, kb, n, apart)
+				for _, lib := range []string{"coal", "fcl"} {
+					var head struct{ Each float64 }
+					theirs := p.ask("pairs", question{"lib": lib, "a": ka.String(), "b": kb.String()}, flat, &head)
+					told += fmt.Sprintf("; %s %v, %.1f us each", lib, compare(t, list, ours, theirs), 1e6*head.Each)
+				}
+				t.Log(told)
+			})
 		}
 	}
 }

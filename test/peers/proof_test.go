@@ -52,12 +52,17 @@ func proveDepth(c shapePair, depth float64) error {
 }
 
 // widest is the width of the widest gap between two planes across one direction that have the shapes on their two sides; negative where they overlap.
+// The gap has a kink in the direction of an axis and across it, on which a random walk comes to rest too early (0.9 mm short, in 100,000 pairs of a
+// sphere and a cylinder): it begins there as well.
 func widest(c shapePair) float64 {
 	rng := random(1)
 	gap := func(n r3.Vec) float64 { return -reach(c.a, c.at, n) - reach(c.b, c.bt, r3.Scale(-1, n)) }
 	best := math.Inf(-1)
+	begins := kinks(c)
 	for range 40 {
-		n := r3.Unit(r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()})
+		begins = append(begins, r3.Unit(r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}))
+	}
+	for _, n := range begins {
 		at := gap(n)
 		for step := 0.5; step > 1e-9; {
 			m := r3.Unit(r3.Add(n, r3.Scale(step, r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()})))
@@ -70,6 +75,23 @@ func widest(c shapePair) float64 {
 		best = math.Max(best, at)
 	}
 	return best
+}
+
+// kinks are the directions of both shapes' axes, and those across each toward the other shape.
+func kinks(c shapePair) (out []r3.Vec) {
+	between := r3.Sub(c.bt.Translation, c.at.Translation)
+	for _, t := range []spatial.Transform{c.at, c.bt} {
+		for _, axis := range []r3.Vec{{X: 1}, {Y: 1}, {Z: 1}} {
+			n := spatial.Rotate(t.Rotation, axis)
+			across := r3.Sub(between, r3.Scale(r3.Dot(between, n), n))
+			for _, v := range []r3.Vec{n, across} {
+				if long := r3.Norm(v); long > 1e-9 {
+					out = append(out, r3.Scale(1/long, v), r3.Scale(-1/long, v))
+				}
+			}
+		}
+	}
+	return out
 }
 
 // reach is how far a shape reaches along a unit direction.

@@ -16,6 +16,7 @@ import (
 	"agent_node/pkg/geometry"
 	"agent_node/pkg/geometry/collision"
 	"agent_node/pkg/geometry/grid"
+	"agent_node/pkg/geometry/kinematics"
 	"agent_node/pkg/geometry/limits"
 	"agent_node/pkg/geometry/spatial"
 	"agent_node/pkg/geometry/trajectory"
@@ -68,12 +69,19 @@ func TestSpeedBesidePinocchioAndCoal(t *testing.T) {
 		})
 		w.line("distance, "+p.name, micro(d), beside(theirs, "pair "+p.name, "Coal"), "0.5 us")
 	}
+	for _, r := range list {
+		w.line("inverse kinematics, any pose in reach, "+r.name, micro(solved(t, r)), "", "0.5 ms")
+	}
+	w.line("times for a path of five corners, 7 joints", micro(timedPath(t, list[1])), "", "")
 	w.line("trajectory of 100 points, 7 joints, itself and 50 obstacles", micro(crowded(t, list[1])), "", "2 ms")
 	for _, where := range []struct {
 		name string
 		room float64
 	}{{"in the open", 1.5}, {"within 10 cm of something", 0.1}} {
 		ns, allocs := twistCheck(t, where.room)
+		for _, v := range wholes(t, where.room) {
+			w.line(fmt.Sprintf("Validate, %s, %s", v.name, where.name), micro(v.ns), "", "")
+		}
 		w.line(fmt.Sprintf("check of a velocity, 4,000 by 4,000 cells, %s (%.0f allocations)", where.name, allocs), micro(ns), "", "1 us, none")
 		if allocs != 0 {
 			t.Errorf("the check of a velocity allocates %g times", allocs)
@@ -297,8 +305,76 @@ func footprints(t *testing.T) float64 {
 	})
 }
 
+// solved is the mean time of one pose, from the middle of the limits.
+func solved(t *testing.T, r *robot) float64 {
+	t.Helper()
+	rows, _ := r.many(random(13), 500)
+	targets := make([]spatial.Transform, len(rows))
+	for i, q := range rows {
+		var err error
+		targets[i], err = r.chain.FK(q)
+		fatal(t, err)
+	}
+	return each(2000, func(i int) {
+		if _, err := r.chain.IK(targets[i%len(targets)], nil, kinematics.Options{}); err == nil {
+			sink++
+		}
+	})
+}
+
+// timedPath gives a path through five configurations its times.
+func timedPath(t *testing.T, r *robot) float64 {
+	t.Helper()
+	path, _ := r.many(random(17), 5)
+	return each(20_000, func(int) {
+		_, err := trajectory.FromPath(path, r.joints, 0.5)
+		fatal(t, err)
+	})
+}
+
+// whole is a command from what is in the message to its report.
+type whole struct {
+	name string
+	ns   float64
+}
+
+func wholes(t *testing.T, room float64) (out []whole) {
+	t.Helper()
+	w, cmd := standing(t, room)
+	at := w.State.Pose.Planar()
+	line := spatial.Motion{From: at, Shift: r2.Vec{X: 1e-2 * math.Cos(at.Yaw), Y: 1e-2 * math.Sin(at.Yaw)}}
+	path := validate.Path{Frame: "map"}
+	for i := range 100 { // as far as there is surely room
+		path.Poses = append(path.Poses, line.At(room*float64(i)).Pose())
+	}
+	for _, c := range []struct {
+		name string
+		cmd  validate.Command
+	}{
+		{"a velocity", cmd},
+		{"a goal pose", validate.PoseGoal{Frame: "map", Pose: w.State.Pose}},
+		{"a path of 100 poses", path},
+		{"a turn right round", validate.Turn{Angle: 2 * math.Pi}},
+	} {
+		if rep := validate.Validate(c.cmd, w); !rep.Valid() {
+			t.Fatalf("%s: %v", c.name, rep.Err())
+		}
+		out = append(out, whole{c.name, each(5000, func(int) { validate.Validate(c.cmd, w) })})
+	}
+	return out
+}
+
 // twistCheck stands where there is that much room, and no more than twice as much, beside the way.
 func twistCheck(t *testing.T, room float64) (ns, allocs float64) {
+	t.Helper()
+	w, cmd := standing(t, room)
+	buf := make([]geometry.Finding, 0, 8)
+	allocs = testing.AllocsPerRun(100, func() { validate.CheckTwist(cmd, w, buf) })
+	return each(200_000, func(int) { validate.CheckTwist(cmd, w, buf) }), allocs
+}
+
+// standing is a world in which the base has that much room, and no more than twice as much, and may drive.
+func standing(t *testing.T, room float64) (*validate.World, validate.Twist) {
 	t.Helper()
 	g := flat(t)
 	circle, err := spatial.CircleFootprint(0.22)
@@ -309,15 +385,12 @@ func twistCheck(t *testing.T, room float64) (ns, allocs float64) {
 	}
 	rng := random(5)
 	cmd := validate.Twist{Twist: spatial.Twist{Linear: r3.Vec{X: 0.3}, Angular: r3.Vec{Z: -0.2}}}
-	buf := make([]geometry.Finding, 0, 8)
 	for { // somewhere it may drive
 		p := g.Origin().Apply(r2.Vec{X: 200 * rng.Float64(), Y: 200 * rng.Float64()})
 		w.State = validate.State{Frame: "map", Pose: spatial.Pose2{X: p.X, Y: p.Y}.Pose(), Stamp: 1e9}
 		free := g.Room(circle, w.State.Pose.Planar())
 		if free > room && free < 2*room && len(validate.CheckTwist(cmd, w, nil)) == 0 {
-			break
+			return w, cmd
 		}
 	}
-	allocs = testing.AllocsPerRun(100, func() { validate.CheckTwist(cmd, w, buf) })
-	return each(200_000, func(int) { validate.CheckTwist(cmd, w, buf) }), allocs
 }
