@@ -5,6 +5,7 @@ package peers
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"agent_node/pkg/geometry/collision"
 	"agent_node/pkg/geometry/spatial"
@@ -29,7 +30,13 @@ func prove(c shapePair, d float64) error {
 	if far := r3.Norm(r3.Sub(a, b)); !(far <= d+band/2) {
 		return fmt.Errorf("the nearest points are %.9g apart, the distance is said to be %.9g", far, d)
 	}
-	if gap := -reach(c.a, c.at, n) - reach(c.b, c.bt, r3.Scale(-1, n)); !(gap >= d-band/2) {
+	// The way between two points is as exact as their difference: of a flat side it misses the perpendicular by some 1e-5 rad, and the plane by
+	// micrometres (in 3 of 100,000 pairs of a capsule and a cylinder). A plane that is found from there proves just as much.
+	gap := c.gap(n)
+	if gap < d-band/2 {
+		gap = c.climb(n, 1e-3, random(2))
+	}
+	if !(gap >= d-band/2) {
 		return fmt.Errorf("a plane separates by %.9g, the distance is said to be %.9g", gap, d)
 	}
 	return nil
@@ -56,25 +63,34 @@ func proveDepth(c shapePair, depth float64) error {
 // sphere and a cylinder): it begins there as well.
 func widest(c shapePair) float64 {
 	rng := random(1)
-	gap := func(n r3.Vec) float64 { return -reach(c.a, c.at, n) - reach(c.b, c.bt, r3.Scale(-1, n)) }
 	best := math.Inf(-1)
 	begins := kinks(c)
 	for range 40 {
 		begins = append(begins, r3.Unit(r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}))
 	}
 	for _, n := range begins {
-		at := gap(n)
-		for step := 0.5; step > 1e-9; {
-			m := r3.Unit(r3.Add(n, r3.Scale(step, r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()})))
-			if g := gap(m); g > at {
-				n, at = m, g
-			} else {
-				step *= 0.9
-			}
-		}
-		best = math.Max(best, at)
+		best = math.Max(best, c.climb(n, 0.5, rng))
 	}
 	return best
+}
+
+// gap between two planes across a unit direction that have the shapes on their two sides; negative where they overlap.
+func (c shapePair) gap(n r3.Vec) float64 {
+	return -reach(c.a, c.at, n) - reach(c.b, c.bt, r3.Scale(-1, n))
+}
+
+// climb from a direction to one with a wider gap, in steps that grow smaller.
+func (c shapePair) climb(n r3.Vec, step float64, rng *rand.Rand) float64 {
+	at := c.gap(n)
+	for step > 1e-9 {
+		m := r3.Unit(r3.Add(n, r3.Scale(step, r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()})))
+		if g := c.gap(m); g > at {
+			n, at = m, g
+		} else {
+			step *= 0.9
+		}
+	}
+	return at
 }
 
 // kinks are the directions of both shapes' axes, and those across each toward the other shape.
