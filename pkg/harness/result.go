@@ -8,8 +8,12 @@ import (
 // result of a session.
 func (s *session) result(e *ending, atRest bool) Result {
 	s.now()
+	answer := e.message
+	if !tellsItself(e.reason) {
+		answer = s.accountOf(e, atRest)
+	}
 	r := Result{
-		Outcome: e.reason.Outcome(), Reason: e.reason, Answer: s.h.redact.Text(e.message), Steps: s.steps,
+		Outcome: e.reason.Outcome(), Reason: e.reason, Answer: s.h.redact.Text(answer), Steps: s.steps,
 		Verifications: s.shownVerifications(), Usage: s.usage(), RestMeasured: atRest,
 	}
 	if s.log != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"agent_node/pkg/geometry"
 	"agent_node/pkg/guard"
@@ -24,6 +25,9 @@ func (b *bound) motionFailure(ctx context.Context, out guard.Outcome, accepted b
 	r := b.reasonFailure(ctx, out)
 	if r != nil {
 		r.Begun = begun
+		if begun && out.AtRest && r.ErrorKind == tool.Canceled {
+			r.Content += b.whereItRests()
+		}
 	}
 	if out.AtRest {
 		return r
@@ -48,13 +52,38 @@ func (b *bound) motionFailure(ctx context.Context, out guard.Outcome, accepted b
 	return f
 }
 
+// whereItRests says where a motion that was cut off came to rest. It is only for motions that end their session: a loop that is stuck is
+// known by results that are the same, and no two rests are.
+func (b *bound) whereItRests() string {
+	if _, base := b.robot.actuators[b.def.Actuator]; base {
+		if p, ok := b.robot.world.pose(); ok {
+			return fmt.Sprintf("; it rests at x %.2f m, y %.2f m, yaw %.2f rad in %s", p.X, p.Y, p.Yaw, b.robot.profile.Frames.Map)
+		}
+		return "; it rests"
+	}
+	for _, a := range b.robot.all {
+		if s, ok := a.latest(); ok && a.name == b.def.Actuator && len(s.Position) == len(a.axes) {
+			at := make([]string, len(a.axes))
+			for i, x := range a.axes {
+				at[i] = fmt.Sprintf("%s %.3f", x.Name, s.Position[i])
+			}
+			return "; it rests at " + strings.Join(at, ", ")
+		}
+	}
+	return "; it rests"
+}
+
 func (b *bound) reasonFailure(ctx context.Context, out guard.Outcome) *tool.Result {
 	why := string(out.Reason)
 	if out.Detail != "" {
 		why += ": " + out.Detail
 	}
 	if out.Err != nil {
-		why += ": " + out.Err.Error()
+		if said := out.Err.Error(); strings.HasPrefix(said, why+":") {
+			why = said
+		} else {
+			why += ": " + said
+		}
 	}
 	switch out.Reason {
 	case guard.ReasonSucceeded:

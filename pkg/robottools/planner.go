@@ -103,7 +103,7 @@ func (p *planner) failure(ctx context.Context, b *bound, err error) *tool.Result
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return b.fail(tool.Timeout, "planner %s: no path in time", p.def.Name)
 	case ctx.Err() != nil:
-		return b.fail(tool.Canceled, "planner %s: %v", p.def.Name, err)
+		return b.fail(tool.Canceled, "while the planner %s was asked, before anything moved: %v", p.def.Name, context.Cause(ctx))
 	}
 	return b.fail(tool.ServerFailed, "planner %s: %v", p.def.Name, err)
 }
