@@ -179,7 +179,7 @@ func (n *Node) unbegun(ctx context.Context, h *action.Handle) harness.Result {
 		why = i
 	}
 	r := harness.Result{
-		Outcome: why.Reason.Outcome(), Reason: why.Reason, Answer: "The goal ended before it began: " + why.Error() + ".",
+		Outcome: why.Reason.Outcome(), Reason: why.Reason, Answer: "The goal ended before it began: " + why.Error() + ". No motion had begun.",
 		UnmetGoals: echoes(texts(h.Goal(), "success_criteria")), RestMeasured: true,
 	}
 	if len(r.UnmetGoals) == 0 {

@@ -5,6 +5,7 @@ package manipulate
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +87,15 @@ func TestCancelAtAnyMoment(t *testing.T) {
 					t.Fatalf("that moment never came: %d motions of the arm, %s", p.reaches, r.Str("answer"))
 				}
 				t.Logf("%v until the result: %s; holding %q, then %q", stopped, r.Str("answer"), held, after.Held)
+				tells := []string{"The goal was canceled, by a client.", "Everything rests.", "Not achieved: "}
+				if m.name == "at once" {
+					tells = []string{"canceled", "No motion had begun."}
+				}
+				for _, part := range tells {
+					if !strings.Contains(r.Str("answer"), part) {
+						t.Errorf("%q is not in the answer: %s", part, r.Str("answer"))
+					}
+				}
 				if out.Status != 5 || r.Int("outcome") != 5 || r.Str("reason_code") != "canceled" {
 					t.Errorf("status %d, outcome %d, reason %s", out.Status, r.Int("outcome"), r.Str("reason_code"))
 				}
