@@ -61,7 +61,9 @@ func Finish(ctx context.Context, node ros.Node, name string, id GoalID) (status 
 	asking, askedAt, seenAt, limit := false, time.Time{}, time.Now(), unseenAfter
 	defer func() {
 		if asking {
-			<-answers
+			if err := <-answers; err != nil {
+				node.Logger().Debug("cancel", "action", name, "goal", id, "error", err)
+			}
 		}
 	}()
 	for {
