@@ -44,6 +44,7 @@ test: build ## everything that CI runs, with totals
 bench: build ## the benchmarks
 	@$(IN_ROS) go test -tags ros2 -run '^$$' -bench '$(BENCH)' -benchmem ./...
 	@$(IN_ROS) tools/bench-messages
+	@tools/bench-loop
 	@tools/bench-geometry
 	@$(IN_ROS) python3 tools/bench-node
 
