@@ -59,7 +59,7 @@ READY = "move the arm to ready"
 HOME = "move the arm to home"
 
 BEARABLE = {
-    "slow accept": {"accept_delay": 1.5},
+    "slow accept": {"accept_delay": 1.0},
     "lost accept": {"accept_lost": True},  # its status tells
     "feedback every 2 s": {"feedback_period": 2.0},
     "feedback that stops": {"feedback_stops": True},

@@ -42,7 +42,7 @@ def rows(text, word):
 def fits(robot, *words):
     """What a command says that finds all in order. It looks for a moment: on a busy machine that may be a bad one."""
     for _ in range(3):
-        code, said = robot.command(*words[:2], "--patience", "15s", *words[2:])
+        code, said = robot.command(*words, "--patience", "15s")
         if code == 0 and not rows(said, "ERROR"):
             return said
     raise AssertionError(said)

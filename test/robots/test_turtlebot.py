@@ -44,7 +44,7 @@ PLACE = "go to x 0.6 m, y 0.0 m facing 0 degrees"
 
 # Habits with which all goes well, though not as usual.
 BEARABLE = {
-    "slow accept": {"accept_delay": 1.5},
+    "slow accept": {"accept_delay": 1.0},
     "feedback every 2 s": {"feedback_period": 2.0},
     "feedback that stops": {"feedback_stops": True},
     "lost accept": {"accept_lost": True},  # its status tells
