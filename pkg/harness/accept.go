@@ -165,10 +165,8 @@ func (s *session) verifyAll(callID string, rest time.Time, answer string, eviden
 	switch {
 	case len(s.criteria) > 0:
 		set = s.criteria
-	case s.ran:
-		set, found = s.claims.pending(s.declared)
 	default:
-		set = s.declared
+		set, found = s.standing()
 	}
 	if !s.ran {
 		v, vacuous := s.evidence(answer, evidence)

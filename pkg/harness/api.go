@@ -43,6 +43,9 @@ type Config struct {
 	// Stop stops everything. It is called on every way out that is no final answer, and when a skill panicked or hung.
 	// Its ctx is never the session's. nil: nothing here moves.
 	Stop func(ctx context.Context, reason string) error
+	// Understand says, independently of any model, what a task leaves behind: criteria that must hold at its end, and tools whose actuators
+	// must have been moved by skills that succeeded. It counts where the goal has neither criteria nor a plan. nil: no task is understood.
+	Understand func(task string, tools []model.Tool) (criteria, moves []string)
 	// Facts about the robot, for the system prompt.
 	Facts string
 	// Defaults and Maxima of a goal's budget; zero values: budget.Defaults() and budget.Maxima().
@@ -82,7 +85,8 @@ type Goal struct {
 	Task    string
 	// Plan, when given, is executed exactly; it needs no task.
 	Plan *workflow.Plan
-	// Criteria of the caller; empty: the plan's, else those of the skills that ran and those that the model declared.
+	// Criteria of the caller; empty: the plan's, else those of the skills that ran, what is understood of the task, and those that the
+	// model declared.
 	Criteria []string
 	// Budget: zero fields take the node's defaults; all are cut to its maxima.
 	Budget budget.Limits

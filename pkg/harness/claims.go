@@ -20,6 +20,7 @@ import (
 type claims struct {
 	active []claim
 	past   []Verification // of superseded claims: they held in their time
+	moved  []string       // actuators of skills that succeeded
 }
 
 // claim of one skill.
@@ -33,6 +34,11 @@ type claim struct {
 
 // succeeded takes a skill whose postconditions (maybe none) hold.
 func (k *claims) succeeded(c *call, post []criteria.Criterion, found []Verification) {
+	for _, a := range c.spec.Actuators {
+		if !slices.Contains(k.moved, a) {
+			k.moved = append(k.moved, a)
+		}
+	}
 	kept := k.active[:0]
 	for _, old := range k.active {
 		if old.failed != "" {

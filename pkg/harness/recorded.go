@@ -122,6 +122,7 @@ type sessionData struct {
 	Resumes          string         `json:"resumes"`
 	Identity         string         `json:"identity"`
 	Overlong         string         `json:"overlong"`
+	Understood       understanding  `json:"understood"`
 }
 
 func (d *sessionData) goal() Goal {

@@ -65,7 +65,7 @@ func (s *session) unmet() []string {
 		if s.stale {
 			judged = verdicts(s.claims.held())
 		}
-		set, settled := s.claims.pending(s.declared)
+		set, settled := s.standing()
 		for _, c := range set {
 			add(c.Text, judged)
 		}

@@ -48,7 +48,7 @@ func second[T any](_ T, err error) error { return err }
 // follow a script of a record from its beginning.
 func (s *session) follow(k *script, r *Record) {
 	s.script, s.self = k, cmp.Or(r.data.Identity, r.Session)
-	s.overlong = r.data.Overlong
+	s.overlong, s.understood = r.data.Overlong, r.data.Understood
 	s.start = k.events[0].Time
 	s.last = s.start
 }

@@ -85,6 +85,7 @@ type session struct {
 
 	criteria      []criteria.Criterion // of the caller
 	declared      []criteria.Criterion // by the model
+	understood    understanding        // of the task, by the harness
 	claims        claims
 	rounds        int
 	verdict       *verdict
@@ -242,6 +243,9 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 		s.fields.Any("plan", s.goal.Plan)
 	}
 	s.fields.Text("overlong", s.overlong)
+	if u := s.understood; len(u.Criteria)+len(u.Moves) > 0 {
+		s.fields.Any("understood", u)
+	}
 	if s.resumes != "" {
 		s.fields.String("resumes", s.resumes).String("identity", s.self)
 	}
@@ -307,6 +311,7 @@ func (s *session) check(limits budget.Limits) *ending {
 	if s.goal.Plan != nil {
 		errs = append(errs, s.checkPlan())
 	}
+	s.understand()
 	if err := errors.Join(errs...); err != nil {
 		text, _ := tool.Cut(strings.ReplaceAll(err.Error(), "\n", "; "), maxReasons, "the rest is not told")
 		return endOf(ReasonBadRequest, "%s", text)

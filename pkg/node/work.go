@@ -12,6 +12,7 @@ import (
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness"
 	"agent_node/pkg/harness/budget"
+	"agent_node/pkg/harness/model/planner"
 	"agent_node/pkg/harness/policy"
 	"agent_node/pkg/harness/tool"
 	"agent_node/pkg/harness/trace"
@@ -94,7 +95,8 @@ func (n *Node) configure() (w *work, err error) {
 		Model: w.model, Tools: w.table, Policy: w.policy, Approver: n.approvals, Trace: w.mirror,
 		// A session's end stops what it owns and what moves; an arm that rests needs no order to hold.
 		Settle: w.settle, Stop: func(ctx context.Context, _ string) error { return made.robot.Guard().Quiesce(ctx) },
-		Facts: w.robot.Facts(), Defaults: n.params.limits.limitsNow(), Maxima: n.params.maxima.limitsNow(),
+		Understand: planner.Understand,
+		Facts:      w.robot.Facts(), Defaults: n.params.limits.limitsNow(), Maxima: n.params.maxima.limitsNow(),
 		Prices:           budget.Prices{Input: n.params.priceInput.Get(), Output: n.params.priceOutput.Get()},
 		AcceptanceRounds: rounds(n.params.rounds.Get()), StopReserve: secondsOf(n.params.stopReserve.Get()),
 		MaxOutputTokens: uint64(n.params.modelMaxOutput.Get()), Images: n.params.modelImages.Get(), Secrets: secrets, Logger: n.logger("harness"),
