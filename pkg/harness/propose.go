@@ -40,5 +40,5 @@ const proposeSchema = `{"type":"object","properties":{` +
 	`"depends_on":{"type":"array","items":{"type":"string"},"description":"Ids of the steps that must be complete before this one."},` +
 	`"acceptance":{"type":"array","items":{"type":"string"},"description":"Criteria that must hold after the step, such as at_place(kitchen)."}},` +
 	`"required":["id"],"additionalProperties":false}},` +
-	`"success_criteria":{"type":"array","items":{"type":"string"},"description":"Criteria that must hold at the end: a verify tool's call like at_place(kitchen), or \"cel: EXPRESSION\" over query tools, or \"person: QUESTION\"."}},` +
+	`"success_criteria":{"type":"array","items":{"type":"string"},"description":"Criteria that must all hold together at the very end, when the last step is done (what holds only in between, such as being at a place that is left again, belongs into that step's acceptance): a verify tool's call like at_place(kitchen), or \"cel: EXPRESSION\" over query tools, or \"person: QUESTION\"."}},` +
 	`"required":["steps"],"additionalProperties":false}`
