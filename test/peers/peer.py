@@ -202,7 +202,9 @@ def sampled(q, data):
     worst = np.zeros(3)
     for k in range(n):
         ends = [list(r[1 + k :: n][: order + 1]) for r in rows]
-        curve = BPoly.from_derivatives(t, ends)
+        # A measured state has no acceleration: a controller's way from there to the first point is a cubic.
+        degrees = [3 if q["measured"] or order == 1 else 5] + [2 * order + 1] * (len(t) - 2)
+        curve = BPoly.from_derivatives(t, ends, orders=degrees)
         u = np.unique(np.concatenate([np.linspace(a, b, q["samples"]) for a, b in zip(t[:-1], t[1:], strict=True)]))
         inner = u[(u > t[0]) & (u < t[-1])]
         worst = np.maximum(

@@ -46,7 +46,8 @@ func sample(p *peer, js []limits.Joint, start []float64, tr trajectory.Trajector
 			rows = append(rows, x.Accelerations...)
 		}
 	}
-	return p.ask("sampled", question{"order": order, "samples": samples, "middle": middle, "half": half, "velocity": velocity, "acceleration": acceleration}, rows, nil)
+	measured := tr.Points[0].Time != 0 // else the first point says all that there is to say of the start
+	return p.ask("sampled", question{"measured": measured, "order": order, "samples": samples, "middle": middle, "half": half, "velocity": velocity, "acceleration": acceleration}, rows, nil)
 }
 
 // TestVerdictsOfTrajectoriesAreThoseOfDenseSampling: none is refused that keeps all limits, none is passed that breaks one, by SciPy's interpolation.
@@ -72,7 +73,7 @@ func TestVerdictsOfTrajectoriesAreThoseOfDenseSampling(t *testing.T) {
 			case ok && worst > 1:
 				t.Fatalf("%s: passed, and by samples %v of its limits: %+v", r.name, quotients, tr)
 			case !ok && worst < 1:
-				t.Fatalf("%s: refused, and by samples %v of its limits: %v", r.name, quotients, found)
+				t.Fatalf("%s: refused, and by samples %v of its limits: %v; order %d, from %v: %+v", r.name, quotients, found, order, start, tr)
 			case ok:
 				passed++
 			default:
