@@ -21,6 +21,10 @@ type nodeCmd struct{}
 // shutdownTime bounds the way down: every goal ends at rest first.
 const shutdownTime = 45 * time.Second
 
+// discovery is how long ROS 2's middleware takes to find the nodes of a network that works, with room to spare. Nodes that it takes longer to bring together
+// still find each other, when both are active.
+const discovery = 500 * time.Millisecond
+
 // serve keeps a program up until a signal: it tells systemd, where that started it, when it is ready, that it lives, and when it stops.
 func serve(ctx context.Context, log *slog.Logger, health func() error) error {
 	n, err := shell.NewNotifier(os.Getenv)
@@ -61,7 +65,7 @@ func (nodeCmd) Run(e *env) (err error) {
 	if err := handler.Attach(host); err != nil {
 		return err
 	}
-	n, err := node.New(host, node.Options{})
+	n, err := node.New(host, node.Options{Discovery: discovery})
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,19 @@ func (nodeCmd) Run(e *env) (err error) {
 	}
 	up, over := untilEnded(e.ctx, host)
 	defer over()
+	up, fail := context.WithCancelCause(up)
+	defer fail(nil)
+	go func() {
+		select {
+		case why := <-n.Failed():
+			fail(why)
+		case <-up.Done():
+		}
+	}()
 	err = serve(up, host.Logger(), n.Health)
+	if why := context.Cause(up); errors.Is(why, node.ErrTwin) {
+		err = errors.Join(err, why)
+	}
 	host.Logger().Info("shutting down; the robot comes to rest first")
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()

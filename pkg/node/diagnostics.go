@@ -126,6 +126,9 @@ func (n *Node) nodeStatus() []status {
 	if state != lifecycle.Active {
 		s.level = levelWarn
 	}
+	if text := n.beat.name.trouble(); text != "" {
+		s.level, s.message = levelError, s.message+"; "+text
+	}
 	if w := n.work.Load(); w != nil {
 		s.values = append(s.values, [2]string{"model", w.model.Name()}, [2]string{"profile", w.robot.Profile().Name})
 	}

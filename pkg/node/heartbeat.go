@@ -33,6 +33,8 @@ type heartbeat struct {
 	self watchdog.Process
 	stop chan struct{}
 	done chan struct{}
+	poke chan struct{} // beat now
+	name *name
 
 	mu      sync.Mutex
 	heard   time.Time // when a watchdog last said that it watches this node, or when this began
@@ -42,7 +44,7 @@ type heartbeat struct {
 }
 
 func newHeartbeat(n *Node) (*heartbeat, error) {
-	h := &heartbeat{n: n, self: watchdog.Self(), stop: make(chan struct{}), done: make(chan struct{}), heard: time.Now()}
+	h := &heartbeat{n: n, self: watchdog.Self(), stop: make(chan struct{}), done: make(chan struct{}), poke: make(chan struct{}, 1), heard: time.Now()}
 	var err error
 	if h.pair, err = n.ros.Types().Message("diagnostic_msgs/msg/KeyValue"); err != nil {
 		return nil, fmt.Errorf("node: heartbeat: %w", err)
@@ -52,6 +54,9 @@ func newHeartbeat(n *Node) (*heartbeat, error) {
 	}
 	if h.sub, err = n.ros.CreateSubscription(watchdog.StatusTopic, watchdog.MessageType, ros.QoS{Depth: 10, Reliability: ros.BestEffort}, h.hear); err != nil {
 		return nil, errors.Join(fmt.Errorf("node: %s: %w", watchdog.StatusTopic, err), h.pub.Close())
+	}
+	if h.name, err = newName(n, h); err != nil {
+		return nil, errors.Join(err, h.sub.Close(), h.pub.Close())
 	}
 	go h.beat()
 	return h, nil
@@ -78,9 +83,15 @@ func (h *heartbeat) beat() {
 		select {
 		case <-h.stop:
 			return
+		case <-h.poke:
+			h.publish(false)
+			continue
 		case <-tick.C:
 		}
 		now := time.Now()
+		if now.Sub(last)-watchdog.BeatPeriod > sleptLimit {
+			h.name.slept(now)
+		}
 		if slept := now.Sub(last) - watchdog.BeatPeriod; slept > sleptLimit && h.watchedAt(last) {
 			h.n.watchdogStop(fmt.Sprintf("the node was suspended for %.2f s", slept.Seconds()))
 		}
@@ -99,7 +110,8 @@ func (h *heartbeat) watchedAt(moment time.Time) bool {
 
 // publish one heartbeat.
 func (h *heartbeat) publish(bye bool) {
-	b := watchdog.Beat{Process: h.self, Bye: bye}
+	b := h.name.beat()
+	b.Bye = bye
 	if err := h.n.Health(); err != nil {
 		b.Problem = err.Error()
 	}
@@ -169,7 +181,7 @@ func (h *heartbeat) close(rested bool) error {
 	if rested {
 		h.publish(true)
 	}
-	return errors.Join(h.sub.Close(), h.pub.Close())
+	return errors.Join(h.name.close(), h.sub.Close(), h.pub.Close())
 }
 
 // watchdogStop ends every goal, which brings to rest what it moves. What moves without a goal is stopped.

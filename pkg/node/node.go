@@ -58,7 +58,9 @@ type Node struct {
 
 	bare sync.Mutex // one stop of an unconfigured node at a time
 
-	rested bool // taken down in good order
+	rested  bool // taken down in good order
+	closing sync.Once
+	failed  chan error // see Failed
 
 	mu     sync.Mutex
 	owned  []io.Closer
@@ -70,6 +72,9 @@ type Node struct {
 type Options struct {
 	// GuardClock is what the guard's deadlines run on; nil: the machine's clock.
 	GuardClock guard.Clock
+	// Discovery is how long the transport may take to find what else there is: so long a node listens for another of its name before it
+	// is configured. 0: a transport that knows at once.
+	Discovery time.Duration
 }
 
 // New makes the node unconfigured, with its parameters, services and topics. Start makes it work.
@@ -78,7 +83,7 @@ func New(host Host, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{ros: tuned, tuned: tuned, options: o, log: host.Logger(), ending: make(chan struct{})}
+	n := &Node{ros: tuned, tuned: tuned, options: o, log: host.Logger(), ending: make(chan struct{}), failed: make(chan error, 1)}
 	n.board.state = harness.StateIdle
 	n.outbox = newOutbox(n.log)
 	n.approvals = newApprovals(n)
@@ -114,6 +119,10 @@ func (n *Node) open() (err error) {
 		log: n.log, refuse: n.goalRefused, closed: true,
 		policy: n.params.queuePolicy.Get, length: func() int { return int(n.params.queueLength.Get()) },
 	}
+	// Before what takes its time: others of its name are looked for meanwhile.
+	if n.beat, err = newHeartbeat(n); err != nil {
+		return err
+	}
 	if n.estop, err = newEstopInput(n); err != nil {
 		return err
 	}
@@ -136,8 +145,7 @@ func (n *Node) open() (err error) {
 	}
 	n.publishState()
 	n.beats.Go(n.diagnosticsLoop)
-	n.beat, err = newHeartbeat(n)
-	return err
+	return nil
 }
 
 func (n *Node) openParameters() error {
@@ -204,7 +212,13 @@ func (n *Node) Shutdown(ctx context.Context) error {
 	return errors.Join(err, n.close(ctx))
 }
 
-func (n *Node) close(ctx context.Context) error {
+// close takes everything down, once.
+func (n *Node) close(ctx context.Context) (err error) {
+	n.closing.Do(func() { err = n.takeDown(ctx) })
+	return err
+}
+
+func (n *Node) takeDown(ctx context.Context) error {
 	var all []error
 	if n.beat != nil {
 		all = append(all, n.beat.close(n.rested))
@@ -236,9 +250,15 @@ func (n *Node) close(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-func (n *Node) onConfigure(context.Context) error {
+func (n *Node) onConfigure(ctx context.Context) error {
+	// First of all: what follows listens to the robot, stops it where an earlier life of the node left it moving, and all that is the other's.
+	if err := n.beat.name.claim(ctx); err != nil {
+		n.log.Error("configure", "error", err)
+		return lifecycle.Failure(err)
+	}
 	w, err := n.configure()
 	if err != nil {
+		n.beat.name.release()
 		// A profile or parameter that cannot work leaves the node sound: mend it and configure again.
 		n.log.Error("configure", "error", err)
 		return lifecycle.Failure(err)
@@ -259,8 +279,10 @@ func (n *Node) onCleanup(ctx context.Context) error {
 	}
 	w := n.work.Swap(nil)
 	if w == nil {
+		n.beat.name.release()
 		return nil
 	}
+	defer n.beat.name.release()
 	return w.end(ctx)
 }
 

@@ -31,6 +31,12 @@ const (
 // Beat is one heartbeat of a node.
 type Beat struct {
 	Process Process
+	// Instance tells nodes of one name apart, also of one process; empty: not told.
+	Instance string
+	// Claim is what the instance makes of its name, and Since when it began to, ns of its machine's clock: of two claims the older one
+	// counts, of two equally old ones that of the smaller instance.
+	Claim Claim
+	Since int64
 	// Profile is the file of the robot's profile; empty: the built-in robot's.
 	Profile string
 	// Namespace and FramePrefix of the robot, one of several.
@@ -45,6 +51,27 @@ type Beat struct {
 	Problem string
 	// Bye: it ends in good order, at rest as far as it could, and is not missed.
 	Bye bool
+}
+
+// Claim is what an instance makes of its node's name: one alone may hold it, since it alone may drive the robot.
+type Claim string
+
+// Claims.
+const (
+	// ClaimNone: the instance is unconfigured and moves nothing.
+	ClaimNone Claim = "none"
+	// ClaimWanted: it listens whether another instance holds the name, or wants it before it.
+	ClaimWanted Claim = "wanted"
+	// ClaimHeld: it has the name. A beat that does not say stands for this.
+	ClaimHeld Claim = "held"
+)
+
+// Before says whether this beat's claim comes before the other's.
+func (b Beat) Before(other Beat) bool {
+	if b.Since != other.Since {
+		return b.Since < other.Since
+	}
+	return b.Instance < other.Instance
 }
 
 const (
@@ -65,6 +92,9 @@ func (b Beat) Write(m *ros.Message, name string, pair *ros.Type) *ros.Message {
 		{"pid", strconv.Itoa(b.Process.PID)},
 		{"start", b.Process.Start},
 		{"host", b.Process.Host},
+		{"instance", b.Instance},
+		{"claim", string(b.Claim)},
+		{"claim_since", strconv.FormatInt(b.Since, 10)},
 		{"profile", b.Profile},
 		{"robot_namespace", b.Namespace},
 		{"frame_prefix", b.FramePrefix},
@@ -94,6 +124,15 @@ func ReadBeat(m *ros.Message) (Beat, error) {
 	b := Beat{
 		Process: Process{PID: pid, Start: v["start"], Host: v["host"]},
 		Profile: v["profile"], Namespace: v["robot_namespace"], FramePrefix: v["frame_prefix"], TraceDir: v["trace_dir"], Bye: m.Str("message") == byeText,
+	}
+	b.Instance, b.Claim = v["instance"], Claim(v["claim"])
+	if b.Claim == "" {
+		b.Claim = ClaimHeld
+	}
+	if text := v["claim_since"]; text != "" {
+		if b.Since, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return Beat{}, fmt.Errorf("watchdog: heartbeat: claim_since is %q, wanted ns", text)
+		}
 	}
 	if v["busy"] != "" {
 		b.Busy = strings.Split(v["busy"], ",")

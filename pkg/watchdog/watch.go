@@ -224,6 +224,9 @@ func (w *Watchdog) take(b Beat) {
 	if b.Process.Gone() {
 		return // said before it died
 	}
+	if b.Claim != ClaimHeld && !w.heard.IsZero() && b.Process != w.last.Process {
+		return // another of its name, which has not taken over: the one that has is not to be missed the less for it
+	}
 	if w.state.Tripped && !(w.stand.over() && w.stand.free()) {
 		return // it speaks again, or another in its place; first the robot comes to rest, and the goals that it left end
 	}
