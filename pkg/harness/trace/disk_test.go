@@ -66,6 +66,8 @@ func (d *disk) Sync() error {
 }
 func (d *disk) Close() error { return nil }
 
+func (d *disk) Linked() error { return nil }
+
 // free gives the disk room.
 func (d *disk) free(bytes int) { d.mu.Lock(); defer d.mu.Unlock(); d.left = bytes }
 
@@ -506,4 +508,50 @@ func TestHangingDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Nobody is told that a record is safe that was removed or replaced while it was written; the folder is made again for the next session.
+func TestRemovedRecords(t *testing.T) {
+	for name, remove := range map[string]func(t *testing.T, dir, file string){
+		"the folder": func(t *testing.T, dir, _ string) { must(t, os.RemoveAll(dir)) },
+		"the file":   func(t *testing.T, _, file string) { must(t, os.Remove(file)) },
+		"replaced": func(t *testing.T, _, file string) {
+			must(t, os.Rename(file, file+".old"))
+			must(t, os.WriteFile(file, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "below", "traces")
+			s, err := NewFiles(FileOptions{Dir: dir})
+			must(t, err)
+			l, err := s.Open("one")
+			must(t, err)
+			must(t, l.Append(event(0)))
+			must(t, l.Flush(t.Context()))
+			remove(t, dir, l.Name())
+			_ = l.Append(event(1)) // it may not know yet
+			if err := l.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "while it was written") {
+				t.Errorf("flush: %v", err)
+			}
+			if err := l.Append(event(2)); err == nil {
+				t.Error("a lost record takes more")
+			}
+			_ = l.Close() // what is lost was said
+			next, err := s.Open("two")
+			must(t, err)
+			must(t, next.Append(event(0)))
+			must(t, next.Flush(t.Context()))
+			must(t, next.Close())
+			if rep, err := VerifyFile(next.Name()); err != nil || len(rep.Problems) > 0 {
+				t.Errorf("the next record: %v %+v", err, rep)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

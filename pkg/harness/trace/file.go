@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -18,7 +19,7 @@ const (
 
 // FileOptions of a file sink.
 type FileOptions struct {
-	// Dir is made if missing; a session's file is <Dir>/<session>.jsonl, its parts <session>.2.jsonl and so on, and what is too large
+	// Dir is made if missing, for each session anew; a session's file is <Dir>/<session>.jsonl, its parts <session>.2.jsonl and so on, and what is too large
 	// for it stands in <session>.files/.
 	Dir string
 	// MaxBytes of one file: a record that would not fit begins the next part. 0: DefaultMaxBytes; negative: no limit.
@@ -39,6 +40,32 @@ type file interface {
 	Truncate(size int64) error
 	Sync() error
 	Close() error
+	// Linked is nil while the file still stands under its name: what is written into one that was removed goes nowhere.
+	Linked() error
+}
+
+// diskFile is a file of the operating system.
+type diskFile struct {
+	*os.File
+	path string
+}
+
+func (f diskFile) Linked() error {
+	there, err := os.Stat(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the record was removed while it was written: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	own, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(there, own) {
+		return fmt.Errorf("the record was replaced while it was written: %s is another file", f.path)
+	}
+	return nil
 }
 
 // NewFiles makes the directory and a sink that writes files per session.
@@ -57,7 +84,11 @@ func NewFiles(opt FileOptions) (Sink, error) {
 	}
 	if opt.create == nil {
 		opt.create = func(path string) (file, error) {
-			return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+			if err != nil {
+				return nil, err
+			}
+			return diskFile{f, path}, nil
 		}
 	}
 	return &files{opt}, nil
@@ -69,6 +100,10 @@ type files struct{ opt FileOptions }
 func (s *files) Open(session string) (Log, error) {
 	if !ValidSession(session) {
 		return nil, fmt.Errorf("trace: session %q must be 1 to 64 letters, digits, '-' and '_'", session)
+	}
+	// Made at the start; whatever tidies up may have taken it away since.
+	if err := os.MkdirAll(s.opt.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
 	}
 	path := partPath(s.opt.Dir, session, 1)
 	f, err := s.opt.create(path)

@@ -169,6 +169,13 @@ func (w *writer) try() {
 		w.disk.failed(err)
 		return
 	}
+	if len(w.acks) > 0 {
+		// Somebody relies on the record: it has to be where a reader finds it. What a removed file took cannot be written anew.
+		if err := w.file.Linked(); err != nil {
+			w.tell(w.disk.lose(err))
+			return
+		}
+	}
 	w.disk.worked()
 	w.tell(nil)
 }
