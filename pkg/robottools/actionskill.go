@@ -196,11 +196,26 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	if t.has("in_flight") {
 		cmd.Check = t.robot.world.inFlight(t.act)
 	}
+	var from []float64
+	if t.grip != nil {
+		from = t.grip.position()
+	}
 	out := run.execute(ctx, lease, cmd)
 	if bad := t.motionFailure(ctx, out, run.accepted()); bad != nil {
 		return *bad
 	}
-	return t.succeeded(s, run, out)
+	r := t.succeeded(s, run, out)
+	if begun != nil && r.OK {
+		if bad := begun.unmade(); bad != nil {
+			return *bad
+		}
+	}
+	if r.OK {
+		if bad := t.gripped(from, p, run.result()); bad != nil {
+			return *bad
+		}
+	}
+	return r
 }
 
 func (t *actionSkill) succeeded(s scope, run *actionRun, out guard.Outcome) tool.Result {

@@ -133,7 +133,13 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	}
 	seen := took(out)
 	if latest, ok := t.act.latest(); ok {
-		seen["moved"] = run.moved(latest)
+		moved := run.moved(latest)
+		seen["moved"] = moved
+		if distance, angle, err := t.motion(s); err == nil {
+			if bad := t.short(distance, angle, moved); bad != nil {
+				return *bad
+			}
+		}
 	}
 	if p, ok := t.robot.poseScope(); ok {
 		s["pose"] = p

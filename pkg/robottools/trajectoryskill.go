@@ -314,6 +314,11 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 	if code := run.result(); code != nil && code.Int("error_code") != 0 {
 		return *t.fail(tool.ServerFailed, "the controller ended with error_code %d %s", code.Int("error_code"), code.Str("error_string"))
 	}
+	if n := len(traj.Points); n > 0 {
+		if bad := t.shortJoints(t.act.joints, traj.Points[0].Positions, traj.Points[n-1].Positions, t.act.position()); bad != nil {
+			return *bad
+		}
+	}
 	seen := took(out)
 	if q, ok := t.act.scope(); ok {
 		seen["joints"] = q
