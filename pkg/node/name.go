@@ -155,7 +155,7 @@ func (c *name) hear(r ros.Received) {
 	if b.Instance == c.own.Instance || b.Bye || b.Claim == watchdog.ClaimNone || b.Process.Gone() {
 		return
 	}
-	held := b.Claim == watchdog.ClaimHeld
+	held := b.Holds()
 	switch {
 	case c.own.Claim == watchdog.ClaimWanted && (held || b.Before(c.own)):
 		if c.lost != nil {

@@ -66,6 +66,9 @@ const (
 	ClaimHeld Claim = "held"
 )
 
+// Holds says whether the instance has its node's name.
+func (b Beat) Holds() bool { return b.Claim == ClaimHeld || b.Claim == "" }
+
 // Before says whether this beat's claim comes before the other's.
 func (b Beat) Before(other Beat) bool {
 	if b.Since != other.Since {
@@ -126,9 +129,6 @@ func ReadBeat(m *ros.Message) (Beat, error) {
 		Profile: v["profile"], Namespace: v["robot_namespace"], FramePrefix: v["frame_prefix"], TraceDir: v["trace_dir"], Bye: m.Str("message") == byeText,
 	}
 	b.Instance, b.Claim = v["instance"], Claim(v["claim"])
-	if b.Claim == "" {
-		b.Claim = ClaimHeld
-	}
 	if text := v["claim_since"]; text != "" {
 		if b.Since, err = strconv.ParseInt(text, 10, 64); err != nil {
 			return Beat{}, fmt.Errorf("watchdog: heartbeat: claim_since is %q, wanted ns", text)

@@ -224,7 +224,7 @@ func (w *Watchdog) take(b Beat) {
 	if b.Process.Gone() {
 		return // said before it died
 	}
-	if b.Claim != ClaimHeld && !w.heard.IsZero() && b.Process != w.last.Process {
+	if !b.Holds() && !w.heard.IsZero() && b.Process != w.last.Process {
 		return // another of its name, which has not taken over: the one that has is not to be missed the less for it
 	}
 	if w.state.Tripped && !(w.stand.over() && w.stand.free()) {
