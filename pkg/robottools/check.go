@@ -39,6 +39,7 @@ func (p *Profile) check() error {
 		p.checkActuator(join("actuators", name), name, a, add)
 	}
 	p.checkGraph(add)
+	p.checkPlaces(add)
 	for _, name := range p.AllowUnvalidated {
 		if !p.HasTool(name) {
 			add("allow_unvalidated", "no tool is called %q", name)
@@ -52,7 +53,7 @@ func (p *Profile) check() error {
 
 type addFunc func(path, format string, args ...any)
 
-func (p *Profile) checkCEL(path, text string, extra []string, add addFunc) {
+func (p *Profile) checkCEL(path, text string, extra []string, want wanted, arguments *schemaNode, add addFunc) {
 	if text == "" {
 		return
 	}
@@ -61,7 +62,11 @@ func (p *Profile) checkCEL(path, text string, extra []string, add addFunc) {
 		add(path, "%v", err)
 		return
 	}
-	if _, err := compile(env, text); err != nil {
+	_, tree, err := compileTree(env, text)
+	if err == nil {
+		err = checkTree(tree, want, arguments)
+	}
+	if err != nil {
 		add(path, "%v", err)
 	}
 }
@@ -172,66 +177,75 @@ func (p *Profile) checkParameters(at string, raw json.RawMessage, add addFunc) {
 
 func (p *Profile) checkExpressions(at string, t Tool, add addFunc) {
 	var names []string
+	arguments := argumentsOf(t.Parameters)
 	for _, w := range t.Where {
-		p.checkCEL(join(at, "where/"+w.Name), w.CEL, names, add)
+		p.checkCEL(join(at, "where/"+w.Name), w.CEL, names, wantAny, arguments, add)
 		names = append(names, w.Name)
 	}
-	each := func(path string, list Exprs) {
+	each := func(path string, list Exprs, want wanted) {
 		for _, e := range list {
-			p.checkCEL(join(path, e.Name), e.CEL, names, add)
+			p.checkCEL(join(path, e.Name), e.CEL, names, want, arguments, add)
 		}
 	}
-	one := func(path, text string) { p.checkCEL(join(at, path), text, names, add) }
-	one("result", t.Result)
-	one("fresh", t.Fresh)
-	one("pass", t.Pass)
-	one("postconditions", t.Postconditions)
-	one("estimate", t.Estimate)
-	each(join(at, "requires"), t.Requires)
-	each(join(at, "preconditions"), t.Preconditions)
+	one := func(path, text string, want wanted) { p.checkCEL(join(at, path), text, names, want, arguments, add) }
+	one("result", t.Result, wantAny)
+	one("fresh", t.Fresh, wantBool)
+	one("pass", t.Pass, wantBool)
+	one("postconditions", t.Postconditions, wantTexts)
+	one("estimate", t.Estimate, wantNumber)
+	each(join(at, "requires"), t.Requires, wantBool)
+	each(join(at, "preconditions"), t.Preconditions, wantBool)
 	if b := t.Binding.Publish; b != nil {
-		each(join(at, "binding/publish/message"), b.Message)
-		one("binding/publish/until", b.Until)
-		one("binding/publish/for", b.For)
-		one("binding/publish/distance", b.Distance)
-		one("binding/publish/angle", b.Angle)
+		each(join(at, "binding/publish/message"), b.Message, p.wantField(t))
+		one("binding/publish/until", b.Until, wantBool)
+		one("binding/publish/for", b.For, wantNumber)
+		one("binding/publish/distance", b.Distance, wantNumber)
+		one("binding/publish/angle", b.Angle, wantNumber)
 	}
 	if b := t.Binding.Service; b != nil {
-		each(join(at, "binding/service/request"), b.Request)
-		one("binding/service/success", b.Success)
-		one("binding/service/until", b.Until)
+		each(join(at, "binding/service/request"), b.Request, wantAny)
+		one("binding/service/success", b.Success, wantBool)
+		one("binding/service/until", b.Until, wantBool)
 	}
 	if b := t.Binding.Action; b != nil {
-		each(join(at, "binding/action/goal"), b.Goal)
-		one("binding/action/success", b.Success)
-		one("binding/action/target", b.Target)
-		one("binding/action/distance", b.Distance)
-		one("binding/action/angle", b.Angle)
+		each(join(at, "binding/action/goal"), b.Goal, wantAny)
+		one("binding/action/success", b.Success, wantBool)
+		one("binding/action/target", b.Target, wantMap)
+		one("binding/action/distance", b.Distance, wantNumber)
+		one("binding/action/angle", b.Angle, wantNumber)
 		if b.Planner != nil {
-			each(join(at, "binding/action/planner/goal"), b.Planner.Goal)
-			each(join(at, "binding/action/planner/from"), b.Planner.From)
-			one("binding/action/planner/success", b.Planner.Success)
+			each(join(at, "binding/action/planner/goal"), b.Planner.Goal, wantAny)
+			each(join(at, "binding/action/planner/from"), b.Planner.From, wantAny)
+			one("binding/action/planner/success", b.Planner.Success, wantBool)
 		}
 	}
 	if b := t.Binding.Agent; b != nil {
-		one("binding/agent/task", b.Task)
-		one("binding/agent/criteria", b.Criteria)
-		one("binding/agent/allowed_tools", b.AllowedTools)
+		one("binding/agent/task", b.Task, wantAny)
+		one("binding/agent/criteria", b.Criteria, wantAny)
+		one("binding/agent/allowed_tools", b.AllowedTools, wantAny)
 	}
 	if b := t.Binding.Wait; b != nil {
-		one("binding/wait/seconds", b.Seconds)
+		one("binding/wait/seconds", b.Seconds, wantNumber)
 	}
 	if b := t.Binding.Trajectory; b != nil {
-		one("binding/trajectory/joints", b.Joints)
-		one("binding/trajectory/pose", b.Pose)
+		one("binding/trajectory/joints", b.Joints, wantList)
+		one("binding/trajectory/pose", b.Pose, wantMap)
 	}
 	if b := t.Binding.Sequence; b != nil {
 		for i, st := range slices.Concat(b.Steps, b.OnFailure) {
 			path := fmt.Sprintf("binding/sequence/steps/%d", i)
-			each(join(at, path+"/args"), st.Args)
-			one(path+"/when", st.When)
+			each(join(at, path+"/args"), st.Args, wantAny)
+			one(path+"/when", st.When, wantBool)
 		}
 	}
+}
+
+// wantField is what fields of a published message take, where its type is known to every robot: a velocity's are numbers.
+func (p *Profile) wantField(t Tool) wanted {
+	if t.Binding.Publish.Type == twistType {
+		return wantNumber
+	}
+	return wantAny
 }
 
 // kind names the one binding that is set.

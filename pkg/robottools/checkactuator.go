@@ -24,12 +24,15 @@ func (p *Profile) checkActuator(at, name string, a Actuator, add addFunc) {
 		p.checkFeedback(join(at, "second"), *s, of, add)
 	}
 	p.checkStop(join(at, "stop"), a, add)
+	if l := a.Limit; a.Kind == kindGripper && l.Open == l.Closed {
+		add(join(at, "limits/open"), "open and closed are both %g m: no motion lies between them", l.Open)
+	}
 	for i, s := range a.Pause {
-		p.checkCEL(fmt.Sprintf("%s/pause/%d/when", at, i), s.When, nil, add)
-		p.checkCEL(fmt.Sprintf("%s/pause/%d/emergency_when", at, i), s.EmergencyWhen, nil, add)
+		p.checkCEL(fmt.Sprintf("%s/pause/%d/when", at, i), s.When, nil, wantBool, nil, add)
+		p.checkCEL(fmt.Sprintf("%s/pause/%d/emergency_when", at, i), s.EmergencyWhen, nil, wantBool, nil, add)
 	}
 	for i, l := range a.Interlocks {
-		p.checkCEL(fmt.Sprintf("%s/interlocks/%d/holds", at, i), l.Holds, nil, add)
+		p.checkCEL(fmt.Sprintf("%s/interlocks/%d/holds", at, i), l.Holds, nil, wantBool, nil, add)
 	}
 	if c := a.config(name); len(c.Axes) == 0 {
 		return // the schema has said so
@@ -40,12 +43,12 @@ func (p *Profile) checkActuator(at, name string, a Actuator, add addFunc) {
 
 func (p *Profile) checkFeedback(at string, f Feedback, axes []guard.Axis, add addFunc) {
 	for i, e := range f.Position {
-		p.checkCEL(fmt.Sprintf("%s/position/%d", at, i), e, nil, add)
+		p.checkCEL(fmt.Sprintf("%s/position/%d", at, i), e, nil, wantNumber, nil, add)
 	}
 	for i, e := range f.Velocity {
-		p.checkCEL(fmt.Sprintf("%s/velocity/%d", at, i), e, nil, add)
+		p.checkCEL(fmt.Sprintf("%s/velocity/%d", at, i), e, nil, wantNumber, nil, add)
 	}
-	p.checkCEL(join(at, "stamp"), f.Stamp, nil, add)
+	p.checkCEL(join(at, "stamp"), f.Stamp, nil, wantMap, nil, add)
 	for what, list := range map[string][]string{"position": f.Position, "velocity": f.Velocity} {
 		if len(list) > 0 && len(list) != len(axes) {
 			add(join(at, what), "%d expressions, the actuator has %d axes", len(list), len(axes))
@@ -70,8 +73,12 @@ func (p *Profile) checkFeedback(at string, f Feedback, axes []guard.Axis, add ad
 
 func (p *Profile) checkStop(at string, a Actuator, add addFunc) {
 	s := a.Stop
+	want := wantAny
+	if s.Type == twistType {
+		want = wantNumber
+	}
 	for _, f := range s.Message {
-		p.checkCEL(at+"/message/"+f.Name, f.CEL, nil, add)
+		p.checkCEL(at+"/message/"+f.Name, f.CEL, nil, want, nil, add)
 	}
 	for room, set := range map[string]bool{"msg": s.Topic != "", "action": s.Action != "", "srv": s.Service != ""} {
 		if set && typeRoom(s.Type) != room {

@@ -218,15 +218,21 @@ func compile(env *cel.Env, text string) (*expression, error) {
 	if text == "" {
 		return nil, nil
 	}
+	e, _, err := compileTree(env, text)
+	return e, err
+}
+
+// compileTree also gives what tells types and names.
+func compileTree(env *cel.Env, text string) (*expression, *cel.Ast, error) {
 	tree, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("CEL: %w", issues.Err())
+		return nil, nil, fmt.Errorf("CEL: %w", issues.Err())
 	}
 	program, err := env.Program(tree, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(2_000_000))
 	if err != nil {
-		return nil, fmt.Errorf("CEL: %w", err)
+		return nil, nil, fmt.Errorf("CEL: %w", err)
 	}
-	return &expression{text, program}, nil
+	return &expression{text, program}, tree, nil
 }
 
 // eval yields plain Go values: bool, int64, uint64, float64, string, []any, map[string]any.

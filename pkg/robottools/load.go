@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -103,6 +104,9 @@ func Load(file string, data []byte) (*Profile, error) {
 	if err := yaml.Unmarshal(data, &root); err != nil {
 		return nil, yamlError(src, err)
 	}
+	if err := src.oneDocument(data); err != nil {
+		return nil, err
+	}
 	if len(root.Content) == 0 {
 		return nil, src.errorf("", "the profile is empty")
 	}
@@ -121,6 +125,29 @@ func Load(file string, data []byte) (*Profile, error) {
 	}
 	p.ToolOrder = keysOf(root.Content[0], "tools")
 	return p, p.check()
+}
+
+// oneDocument refuses what stands behind the profile: nobody would read it.
+func (s *source) oneDocument(data []byte) error {
+	loader, err := yaml.NewLoader(bytes.NewReader(data))
+	if err != nil {
+		return yamlError(s, err)
+	}
+	for n := 0; ; n++ {
+		var doc yaml.Node
+		err := loader.Load(&doc)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return yamlError(s, err)
+		case n == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null":
+			continue
+		}
+		e := s.errorf("", "a second YAML document begins here: a profile is one")
+		e.Line = doc.Content[0].Line
+		return e
+	}
 }
 
 // yamlError keeps the parser's own line.
@@ -188,6 +215,9 @@ func (s *source) toJSON(b *bytes.Buffer, n *yaml.Node, path string, depth int) e
 	case yaml.ScalarNode:
 		var v any
 		if err := n.Decode(&v); err != nil {
+			return s.errorf(path, "%v", err)
+		}
+		if err := magnitude(v); err != nil && !strings.Contains(path, "/parameters/") {
 			return s.errorf(path, "%v", err)
 		}
 		data, err := json.Marshal(v)

@@ -233,7 +233,7 @@ func namesOf[T any](list []T, name func(T) string) []string {
 
 func (p *Profile) checkRequires(at string, list Exprs, add addFunc) {
 	for _, e := range list {
-		p.checkCEL(join(at, "requires/"+e.Name), e.CEL, nil, add)
+		p.checkCEL(join(at, "requires/"+e.Name), e.CEL, nil, wantBool, nil, add)
 	}
 }
 
