@@ -29,7 +29,11 @@ def test_a_second_node_of_the_name_ends_with_the_reason(rig):
     second = start(r, "second")
     assert second.ended(30.0) == 1
     assert AGAIN in second.text() and "/agent_node is process " in second.text(), second.text()
-    r.until(lambda: any("has to yield" in s.message for d in r.diagnostics for s in d.status), 5.0, "the first to tell of it")
+    r.until(
+        lambda: any("has to yield" in s.message for d in r.diagnostics for s in d.status),
+        5.0,
+        "the first to tell of it",
+    )
     drives_once(r)
 
 
@@ -50,6 +54,8 @@ def test_a_killed_node_keeps_nobody_out(rig):
         r.agent.popen.send_signal(signal.SIGKILL)
         r.agent.popen.wait(10)
         r.start_node()
-        r.until(lambda n=killed: len(re.findall(r"to=active", r.agent.text())) == n + 1, 20.0, "the next one to be active")
+        r.until(
+            lambda n=killed: len(re.findall(r"to=active", r.agent.text())) == n + 1, 20.0, "the next one to be active"
+        )
     assert AGAIN not in r.agent.text()
     drives_once(r)
