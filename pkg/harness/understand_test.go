@@ -13,8 +13,12 @@ import (
 // What the harness understands of a task has to hold, whatever a model ran or says; a skill's own word about something else does not
 // stand for it. The caller's criteria alone count where there are some.
 func TestWhatIsUnderstoodOfTheTaskMustHold(t *testing.T) {
-	kitchen := func(string, []model.Tool) ([]string, []string) { return []string{"at_place(kitchen)", "at_place(moon)"}, nil }
-	base := func(string, []model.Tool) ([]string, []string) { return nil, []string{"navigate_to", "navigate_to", "fly"} }
+	kitchen := func(string, []model.Tool) ([]string, []string) {
+		return []string{"at_place(kitchen)", "at_place(moon)"}, nil
+	}
+	base := func(string, []model.Tool) ([]string, []string) {
+		return nil, []string{"navigate_to", "navigate_to", "fly"}
+	}
 	wait, battery := calls(call("wait", `{"seconds":0.1}`)), calls(call("get_battery", `{}`))
 	lie := finish("I drove to the kitchen.", "get_battery")
 	for _, x := range []struct {
