@@ -59,7 +59,7 @@ func TestSlipsOfThePen(t *testing.T) {
 	for task, says := range map[string]string{
 		"go to the kichen":                            `I know no place "kichen". Is the kitchen meant?`,
 		"go to the offcie":                            "Is the office meant?",
-		"drive to tje table":                          "tje",
+		"drive to qhe table":                          "qhe",
 		"take the red cube to the ofice":              "Is the office meant?",
 		"take the rde cube to the kitchen":            "Is the red cube meant?",
 		"pick up the gren ball":                       "Is the green ball meant?",
