@@ -243,11 +243,11 @@ func (c *name) letGo() error {
 			return err
 		}
 	}
-	switch c.n.machine.State() {
-	case lifecycle.Inactive:
+	switch state := c.n.machine.State(); {
+	case state == lifecycle.Inactive:
 		return c.n.machine.Cleanup(ctx)
-	case lifecycle.Unconfigured, lifecycle.Finalized:
-		return nil
+	case state != lifecycle.Unconfigured && state != lifecycle.Finalized:
+		return fmt.Errorf("node: in transition: %s", state)
 	}
-	return fmt.Errorf("node: in transition: %s", c.n.machine.State())
+	return nil
 }

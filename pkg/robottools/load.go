@@ -140,14 +140,25 @@ func (s *source) oneDocument(data []byte) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
+			if _, place, ok := strings.Cut(err.Error(), "at L"); ok { // a loader's way to say where
+				line, _, _ := strings.Cut(place, ".")
+				if at, bad := strconv.Atoi(line); bad == nil {
+					return s.onLine(at, "%s", err.Error())
+				}
+			}
 			return yamlError(s, err)
 		case n == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null":
 			continue
 		}
-		e := s.errorf("", "a second YAML document begins here: a profile is one")
-		e.Line = doc.Content[0].Line
-		return e
+		return s.onLine(doc.Content[0].Line, "a second YAML document begins here: a profile is one")
 	}
+}
+
+// onLine is a fault of the file on a line that is known.
+func (s *source) onLine(line int, format string, args ...any) *ProfileError {
+	e := s.errorf("", format, args...)
+	e.Line = line
+	return e
 }
 
 // yamlError keeps the parser's own line.
