@@ -34,6 +34,7 @@ func drafted(t *testing.T, furnish func(s *stage)) (d *draft.Draft, p *robottool
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{t: t, bus: mem.NewBus(), nodes: map[string]*mem.Node{}}
 		furnish(s)
+		visit := s.node("/visitor") // before the beat, which looks nodes up
 		over, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
@@ -48,7 +49,6 @@ func drafted(t *testing.T, furnish func(s *stage)) (d *draft.Draft, p *robottool
 				}
 			}
 		}()
-		visit := s.node("/visitor")
 		seen, err := draft.Gather(t.Context(), visit, 2*time.Second)
 		s.must(err)
 		d = seen.Decide("")
