@@ -80,6 +80,7 @@ type gatherer struct {
 	heard map[string]*count
 	subs  []ros.Subscription
 	tf    bool
+	over  bool // what is still on its way when the subscriptions close comes too late
 }
 
 type count struct {
@@ -148,6 +149,9 @@ func (g *gatherer) listen(topic, typeName string, qos ros.QoS, f func(ros.Receiv
 func (g *gatherer) take(topic string, m ros.Received) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.over {
+		return
+	}
 	c := g.heard[topic]
 	if c.n == 0 {
 		c.first = m.Arrived
@@ -162,6 +166,9 @@ func (g *gatherer) transforms(m *ros.Message, static bool) {
 	now := int64(g.node.Clock().Now())
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.over {
+		return
+	}
 	for _, t := range m.Msgs("transforms") {
 		s := survey.TransformOf(t)
 		g.robot.Parents[s.Child] = s.Parent
@@ -245,6 +252,7 @@ func (g *gatherer) finish() *Robot {
 	g.close()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.over = true
 	r := g.robot
 	r.now = g.node.Clock().Now()
 	self := path.Join("/", g.node.Namespace(), g.node.Name())
