@@ -58,7 +58,7 @@ type traceResumeCmd struct {
 	File       string        `arg:"" type:"existingfile" help:"Trace file of the session, in the node's trace folder."`
 	Sim        bool          `help:"No ROS at all: the built-in robot and the node in this process."`
 	Seed       uint64        `help:"Seed of the built-in robot (with --sim)."`
-	Action     string        `default:"/agent_node/execute_task" help:"The node's action (without --sim)."`
+	Action     string        `default:"/agent_node/resume_task" help:"The node's action (without --sim)."`
 	WaitServer time.Duration `default:"10s" help:"How long to wait for the action server."`
 	JSON       bool          `name:"json" help:"Print the result as JSON."`
 }

@@ -15,7 +15,7 @@ type types struct {
 	step, verification, actuator, finding, toolInfo *ros.Type
 	plan, planStep                                  *ros.Type
 	state, approval, trace                          *ros.Type
-	result, feedback                                *ros.Type
+	execute, resume                                 told
 }
 
 func lookUp(source ros.TypeSource) (*types, error) {
@@ -31,15 +31,23 @@ func lookUp(source ros.TypeSource) (*types, error) {
 		}
 		*into = got
 	}
-	a, err := source.Action(executeType)
-	if err != nil {
-		return nil, err
+	for name, into := range map[string]*told{executeType: &t.execute, resumeType: &t.resume} {
+		a, err := source.Action(name)
+		if err != nil {
+			return nil, err
+		}
+		*into = told{result: a.Result, feedback: a.Feedback}
 	}
-	t.result, t.feedback = a.Result, a.Feedback
 	return t, nil
 }
 
-const executeType = "agent_msgs/action/ExecuteTask"
+// told is how an action's goals are told about. The fields of all of them are the same.
+type told struct{ result, feedback *ros.Type }
+
+const (
+	executeType = "agent_msgs/action/ExecuteTask"
+	resumeType  = "agent_msgs/action/ResumeTask"
+)
 
 func (t *types) stepMsg(s harness.Step) *ros.Message {
 	m := ros.New(t.step).
@@ -96,8 +104,8 @@ func texts(m *ros.Message, path string) []string {
 	return s
 }
 
-func (t *types) resultMsg(r harness.Result) *ros.Message {
-	m := ros.New(t.result).
+func (t *types) resultMsg(as told, r harness.Result) *ros.Message {
+	m := ros.New(as.result).
 		With("outcome", uint8(r.Outcome)).With("reason_code", string(r.Reason)).With("answer", r.Answer).
 		With("unmet_goals", append([]string{}, r.UnmetGoals...)).With("trace", r.Trace)
 	steps := make([]*ros.Message, len(r.Steps))
@@ -113,8 +121,8 @@ func (t *types) resultMsg(r harness.Result) *ros.Message {
 	return m
 }
 
-func (t *types) feedbackMsg(p harness.Progress, states []guard.ActuatorState) *ros.Message {
-	m := ros.New(t.feedback).With("state", uint8(p.State)).With("phase", string(p.Phase)).With("step", p.Step).
+func (t *types) feedbackMsg(as told, p harness.Progress, states []guard.ActuatorState) *ros.Message {
+	m := ros.New(as.feedback).With("state", uint8(p.State)).With("phase", string(p.Phase)).With("step", p.Step).
 		With("actuators", t.actuatorMsgs(states))
 	if p.LastStep != nil {
 		m.With("last_step", t.stepMsg(*p.LastStep))

@@ -2,9 +2,10 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
+	"slices"
 	"sync"
 
 	"agent_node/pkg/harness"
@@ -40,6 +41,9 @@ func (g *goals) admit(id action.GoalID) bool {
 	switch {
 	case g.closed:
 		g.refuse(id.String(), "the node is not active")
+		return false
+	case slices.ContainsFunc(g.line, func(e *entry) bool { return e.id == id }): // by another action
+		g.refuse(id.String(), "a goal with this id is being executed or waits")
 		return false
 	case policy == "reject" && len(g.line) > 0:
 		g.refuse(id.String(), fmt.Sprintf("goal %s is being executed and queue_policy is reject", g.line[0].id))
@@ -121,8 +125,42 @@ func (g *goals) busy() int {
 	return len(g.line)
 }
 
-// execute is the action server's Accepted: it runs in a goroutine of its own.
-func (n *Node) execute(h *action.Handle) {
+// serveGoals offers the actions that goals come by.
+func (n *Node) serveGoals() ([]*action.Server, error) {
+	var servers []*action.Server
+	for _, a := range []struct {
+		name, of string
+		read     func(*ros.Message) request
+	}{
+		{"~/execute_task", executeType, n.types.toExecute},
+		{"~/resume_task", resumeType, n.types.toResume},
+	} {
+		server, err := action.NewServer(n.ros, action.ServerConfig{
+			Name: a.name, Type: a.of, ResultTimeout: secondsOf(n.params.resultTimeout.Get()),
+			Goal:     func(id action.GoalID, _ *ros.Message) bool { return n.goals.admit(id) },
+			Accepted: func(h *action.Handle) { n.carryOut(h, a.read(h.Goal())) },
+		})
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("node: %s: %w", a.name, err), closeServers(context.Background(), servers))
+		}
+		servers = append(servers, server)
+	}
+	return servers, nil
+}
+
+// closeServers side by side: each waits for its goals to end.
+func closeServers(ctx context.Context, servers []*action.Server) error {
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() { errs[i] = s.Close(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// carryOut is the action servers' Accepted: it runs in a goroutine of its own.
+func (n *Node) carryOut(h *action.Handle, r request) {
 	e := n.goals.find(h.ID())
 	if e == nil { // cannot be: it was admitted
 		n.logger("goals").Error("goal was never admitted", "goal", h.ID().String())
@@ -143,7 +181,7 @@ func (n *Node) execute(h *action.Handle) {
 		}
 	}()
 
-	if limit := h.Goal().Duration("client_timeout"); limit > 0 {
+	if limit := r.clientTimeout; limit > 0 {
 		watching, done := context.WithCancel(e.ctx)
 		defer done()
 		go n.watchClient(watching, h, limit, func(why harness.Interrupt) { e.cancel(why) })
@@ -153,14 +191,14 @@ func (n *Node) execute(h *action.Handle) {
 	select {
 	case <-e.turn:
 		h.Execute()
-		result = n.session(e.ctx, h)
+		result = n.session(e.ctx, h, r)
 	case <-e.ctx.Done():
 		select {
 		case <-e.turn: // its turn came as well: let the session say what it has to
 			h.Execute()
-			result = n.session(e.ctx, h)
+			result = n.session(e.ctx, h, r)
 		default:
-			result = n.unbegun(e.ctx, h)
+			result = n.unbegun(e.ctx, r)
 			if result.Reason != harness.ReasonCanceled && result.Reason != harness.ReasonClientLost {
 				// Preempted, stopped or shut down, the goals before it end as well: its result, too, is sent at rest.
 				<-e.turn
@@ -169,24 +207,24 @@ func (n *Node) execute(h *action.Handle) {
 	}
 	// The place is free before the result is out: a client that has it in hand may send its next goal at once.
 	n.goals.leave(e)
-	n.finish(h, result)
+	n.finish(h, r, result)
 }
 
 // unbegun is the result of a goal that ended while it waited in the queue: it moved nothing.
-func (n *Node) unbegun(ctx context.Context, h *action.Handle) harness.Result {
+func (n *Node) unbegun(ctx context.Context, of request) harness.Result {
 	why := harness.Interrupt{Reason: harness.ReasonCanceled}
 	if i, ok := context.Cause(ctx).(harness.Interrupt); ok { //nolint:errorlint // a cause is given, never wrapped
 		why = i
 	}
 	r := harness.Result{
 		Outcome: why.Reason.Outcome(), Reason: why.Reason, Answer: "The goal ended before it began: " + why.Error() + ". No motion had begun.",
-		UnmetGoals: echoes(texts(h.Goal(), "success_criteria")), RestMeasured: true,
+		UnmetGoals: echoes(of.goal.Criteria), RestMeasured: true,
 	}
 	if len(r.UnmetGoals) == 0 {
-		r.UnmetGoals = echoes(texts(h.Goal(), "plan.success_criteria"))
+		r.UnmetGoals = echoes(of.planned())
 	}
 	if len(r.UnmetGoals) == 0 {
-		r.UnmetGoals = []string{taskOf(h.Goal())}
+		r.UnmetGoals = []string{of.inWords()}
 	}
 	return r
 }
@@ -201,8 +239,8 @@ func echoes(list []string) []string {
 }
 
 // finish sends the one terminal status: SUCCEEDED for done only, CANCELED for a client's cancel at rest, else ABORTED.
-func (n *Node) finish(h *action.Handle, r harness.Result) {
-	m := n.types.resultMsg(r)
+func (n *Node) finish(h *action.Handle, of request, r harness.Result) {
+	m := n.types.resultMsg(of.told, r)
 	var err error
 	switch {
 	case r.Outcome == harness.Done:
@@ -219,66 +257,32 @@ func (n *Node) finish(h *action.Handle, r harness.Result) {
 }
 
 // session runs the harness on one goal.
-func (n *Node) session(ctx context.Context, h *action.Handle) harness.Result {
-	m := h.Goal()
-	if r, bad := n.badGoal(m); bad {
-		return r
-	}
-	g := harness.Goal{
-		Session: h.ID().String(), Task: m.Str("task"), Plan: planOf(m.Msg("plan")), Criteria: texts(m, "success_criteria"),
-		Budget: budgetOf(m.Msg("budget")), AllowedTools: texts(m, "allowed_tools"), DryRun: m.Bool("dry_run"),
-	}
-	if d := m.Stamp("deadline"); !d.IsZero() {
-		g.Deadline = n.monotonic(d)
+func (n *Node) session(ctx context.Context, h *action.Handle, r request) harness.Result {
+	if err := r.bad(); err != nil {
+		return refusal(harness.ReasonBadRequest, err.Error())
 	}
 	w := n.work.Load()
 	if w == nil {
 		return refusal(harness.ReasonShutdown, "the node is not configured")
 	}
-	task := taskOf(m)
-	if earlier := m.Str("resume"); earlier != "" {
-		record, err := w.recordOf(earlier)
+	g, task := r.goal, r.inWords()
+	g.Session = h.ID().String()
+	if !r.deadline.IsZero() {
+		g.Deadline = n.monotonic(r.deadline)
+	}
+	if r.resumes {
+		record, err := w.recordOf(r.earlier)
 		if err != nil {
-			return refusal(harness.ReasonBadRequest, fmt.Sprintf("session %q cannot go on: %v", earlier, err))
+			return refusal(harness.ReasonBadRequest, fmt.Sprintf("session %q cannot go on: %v", r.earlier, err))
 		}
 		g.Resume, task = record, record.Task()
 	}
 	n.setLimits(effective(g.Budget, n.params.limits.limitsNow(), n.params.maxima.limitsNow()))
 	defer w.robot.Attend()()
-	o := newObserver(n, h, w, g.Session, task)
+	o := newObserver(n, h, r, w, g.Session, task)
 	defer o.close()
-	n.logger("goals").Info("goal begins", "goal", g.Session, "task", harness.Echo(g.Task))
+	n.logger("goals").Info("goal begins", "goal", g.Session, "task", harness.Echo(task))
 	return w.harness.Run(ctx, g, o)
-}
-
-// badGoal refuses what is no request, as far as messages can say it: a negative deadline. The harness refuses the rest.
-func (n *Node) badGoal(m *ros.Message) (harness.Result, bool) {
-	if m.Stamp("deadline") < 0 {
-		return refusal(harness.ReasonBadRequest, fmt.Sprintf("deadline is %d ns, must not be negative", m.Stamp("deadline"))), true
-	}
-	if m.Str("resume") != "" && (m.Str("task") != "" || len(m.Msgs("plan.steps")) > 0 || len(texts(m, "success_criteria")) > 0 || len(texts(m, "allowed_tools")) > 0) {
-		return refusal(harness.ReasonBadRequest, "a goal with resume has no task, plan, criteria or allowed tools of its own: they are the earlier session's"), true
-	}
-	if d := m.Duration("client_timeout"); d < 0 {
-		return refusal(harness.ReasonBadRequest, fmt.Sprintf("client_timeout is %v, must not be negative", d)), true
-	}
-	return harness.Result{}, false
-}
-
-// taskOf a goal in words: its own, else its plan's.
-func taskOf(m *ros.Message) string {
-	for _, path := range []string{"task", "plan.task"} {
-		if text := m.Str(path); strings.TrimSpace(text) != "" {
-			return harness.Echo(text)
-		}
-	}
-	if len(m.Msgs("plan.steps")) > 0 {
-		return "the plan is executed"
-	}
-	if earlier := m.Str("resume"); earlier != "" {
-		return "session " + earlier + " goes on"
-	}
-	return "no task was given"
 }
 
 func refusal(reason harness.Reason, answer string) harness.Result {

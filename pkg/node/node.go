@@ -52,9 +52,9 @@ type Node struct {
 	machine   *lifecycle.Machine
 	reports   reports
 
-	work   atomic.Pointer[work]
-	server *action.Server // of the execute_task action while active; the machine's callbacks alone touch it
-	plans  *planning      // while active, likewise
+	work    atomic.Pointer[work]
+	servers []*action.Server // of goals, while active; the machine's callbacks alone touch it
+	plans   *planning        // while active, likewise
 
 	bare sync.Mutex // one stop of an unconfigured node at a time
 
@@ -292,16 +292,12 @@ func (n *Node) onActivate(context.Context) error {
 		return err
 	}
 	n.goals.open()
-	server, err := action.NewServer(n.ros, action.ServerConfig{
-		Name: "~/execute_task", Type: executeType, ResultTimeout: secondsOf(n.params.resultTimeout.Get()),
-		Goal:     func(id action.GoalID, _ *ros.Message) bool { return n.goals.admit(id) },
-		Accepted: n.execute,
-	})
+	servers, err := n.serveGoals()
 	if err != nil {
 		n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown})
-		return errors.Join(fmt.Errorf("node: execute_task: %w", err), plans.close(context.Background()))
+		return errors.Join(err, plans.close(context.Background()))
 	}
-	n.server, n.plans = server, plans
+	n.servers, n.plans = servers, plans
 	return nil
 }
 
@@ -330,11 +326,8 @@ func (n *Node) deactivate() error {
 	// A context of its own: a shutdown's or a request's may end before the robot rests.
 	ctx, cancel := context.WithTimeout(context.Background(), restPatience)
 	defer cancel()
-	var err error
-	if n.server != nil {
-		err = n.server.Close(ctx)
-		n.server = nil
-	}
+	err := closeServers(ctx, n.servers)
+	n.servers = nil
 	if n.plans != nil {
 		err = errors.Join(err, n.plans.close(ctx))
 		n.plans = nil

@@ -13,6 +13,7 @@ import (
 type observer struct {
 	n *Node
 	h *action.Handle
+	r request
 	w *work
 
 	mu   sync.Mutex
@@ -21,8 +22,8 @@ type observer struct {
 	done chan struct{}
 }
 
-func newObserver(n *Node, h *action.Handle, w *work, session, task string) *observer {
-	o := &observer{n: n, h: h, w: w, stop: make(chan struct{}), done: make(chan struct{})}
+func newObserver(n *Node, h *action.Handle, r request, w *work, session, task string) *observer {
+	o := &observer{n: n, h: h, r: r, w: w, stop: make(chan struct{}), done: make(chan struct{})}
 	n.setSession(session, task)
 	go o.beat()
 	return o
@@ -41,7 +42,7 @@ func (o *observer) Progress(p harness.Progress) {
 }
 
 func (o *observer) feedback(p harness.Progress) {
-	if err := o.h.Feedback(o.n.types.feedbackMsg(p, o.w.robot.Guard().States())); err != nil {
+	if err := o.h.Feedback(o.n.types.feedbackMsg(o.r.told, p, o.w.robot.Guard().States())); err != nil {
 		o.n.logger("goals").Debug("feedback", "error", err)
 	}
 }
@@ -61,7 +62,7 @@ func (o *observer) beat() {
 		p := o.last
 		o.mu.Unlock()
 		// A client that is watched is told all the time: that it hears is its sign of life.
-		watched := p.State != 0 && o.h.Goal().Duration("client_timeout") > 0
+		watched := p.State != 0 && o.r.clientTimeout > 0
 		if p.State == harness.StateAwaitingTool || watched {
 			o.feedback(p)
 		}

@@ -39,7 +39,7 @@ var actuatorNames = map[int64]string{
 
 // Task is what run sends.
 type Task struct {
-	Action   string // such as /agent_node/execute_task
+	Action   string // such as /agent_node/execute_task, or /agent_node/resume_task
 	Task     string
 	Criteria []string
 	Resume   string // an earlier session that goes on; then there is no task
@@ -49,13 +49,27 @@ type Task struct {
 	WaitServer time.Duration
 }
 
+func (t Task) actionType() string {
+	if t.Resume != "" {
+		return "agent_msgs/action/ResumeTask"
+	}
+	return "agent_msgs/action/ExecuteTask"
+}
+
+func (t Task) goal(of *ros.Type) *ros.Message {
+	if t.Resume != "" {
+		return ros.New(of).With("session", t.Resume)
+	}
+	return ros.New(of).With("task", t.Task).With("success_criteria", append([]string{}, t.Criteria...)).With("dry_run", t.DryRun)
+}
+
 // cancelPatience is how long run waits for the result after Ctrl-C.
 const cancelPatience = 30 * time.Second
 
 // Run sends a task, shows its progress on out and returns the exit code. When ctx ends the goal is
 // canceled, and its result awaited.
 func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error) {
-	client, err := action.NewClient(node, t.Action, "agent_msgs/action/ExecuteTask")
+	client, err := action.NewClient(node, t.Action, t.actionType())
 	if err != nil {
 		return ExitFailed, err
 	}
@@ -67,9 +81,7 @@ func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error)
 	}
 	p := &progress{out: out, quiet: t.JSON}
 	defer p.end()
-	goal := ros.New(client.Type().Goal).With("task", t.Task).With("success_criteria", append([]string{}, t.Criteria...)).With("dry_run", t.DryRun).
-		With("resume", t.Resume)
-	g, err := client.Send(ctx, goal, action.GoalOptions{Feedback: p.feedback})
+	g, err := client.Send(ctx, t.goal(client.Type().Goal), action.GoalOptions{Feedback: p.feedback})
 	if errors.Is(err, ros.ErrRejected) {
 		return ExitFailed, errors.New("the goal was rejected: the node's log and ~/trace say why")
 	}

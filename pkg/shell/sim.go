@@ -39,6 +39,9 @@ const heldUp = 50 * time.Millisecond
 func RunSim(ctx context.Context, s Sim, t Task, out io.Writer) (int, error) {
 	return inSim(ctx, s, func(person ros.Node, agent string) (int, error) {
 		t.Action = agent + "/execute_task"
+		if t.Resume != "" {
+			t.Action = agent + "/resume_task"
+		}
 		return Run(ctx, person, t, out)
 	})
 }
