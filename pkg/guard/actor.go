@@ -152,6 +152,8 @@ func (r *actor) do(act *action) {
 		r.results = append(r.results, input{kind: inStarted, epoch: act.epoch, err: err})
 	case actStream:
 		r.stream(act.epoch)
+	case actResumed:
+		r.resumed(act.epoch)
 	case actCheck:
 		c := &r.current.command
 		latest := r.latest()
@@ -190,6 +192,16 @@ func (r *actor) stop() {
 func (r *actor) stream(e Epoch) {
 	done, err := r.callStream(e)
 	if done || err != nil {
+		r.results = append(r.results, input{kind: inStreamed, epoch: e, err: err})
+	}
+}
+
+func (r *actor) resumed(e Epoch) {
+	f := r.current.command.Resumed
+	if f == nil {
+		return
+	}
+	if err := guarded(func() error { f(); return nil }); err != nil {
 		r.results = append(r.results, input{kind: inStreamed, epoch: e, err: err})
 	}
 }

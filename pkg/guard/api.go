@@ -58,6 +58,9 @@ type Command struct {
 	// Stream, for velocity-driven commands, is called at the control rate while in flight with the newest sample;
 	// it publishes the next velocity and says whether the motion is complete. nil for action-driven ones.
 	Stream func(epoch Epoch, now time.Time, latest Sample) (done bool, err error)
+	// Resumed, where set, is called when a stream goes on after a pause, before the next Stream. The actuator has come to rest meanwhile, and
+	// nothing was commanded: what Stream reckons from one call to the next begins anew.
+	Resumed func()
 	// Check is called on every sample while in flight (zones, limits ahead of the measured pose). An error cancels the motion.
 	Check func(latest Sample) error
 	// Revalidate is called before a paused motion resumes; an error cancels it. It runs in a goroutine of its own and may take time up to ctx.

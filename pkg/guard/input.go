@@ -67,6 +67,7 @@ const (
 	actCancel
 	actStart
 	actStream
+	actResumed
 	actCheck
 	actRevalidate
 	actOutcome

@@ -196,6 +196,9 @@ func (m *machine) enter(from State) {
 		m.insistedAt = m.now
 	case InFlight:
 		m.goal.flightFrom = m.now
+		if from == Paused && m.order.stream {
+			m.emit(action{kind: actResumed, epoch: m.epoch})
+		}
 		if from == Paused && !m.goal.over {
 			m.refer() // it should move again, and the sensor must show it
 		}

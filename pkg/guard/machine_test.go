@@ -21,6 +21,7 @@ type world struct {
 	orders   map[uint64]bool // sent and not answered
 	answered map[uint64]bool
 	nextID   uint64
+	resumed  int // how often a stream was told so
 }
 
 func newWorld(t *rapid.T) *world {
@@ -34,10 +35,31 @@ func (w *world) step(in input) {
 	for len(queue) > 0 {
 		in := queue[0]
 		queue = queue[1:]
-		for _, a := range w.m.step(w.now, source{}, &in) {
+		actions := w.m.step(w.now, source{}, &in)
+		w.resumes(actions)
+		for _, a := range actions {
 			queue = w.do(a, queue)
 		}
 	}
+}
+
+// resumes: a stream that goes on after a pause is told so, once, before it is asked for its next velocity, and never else.
+func (w *world) resumes(actions []action) {
+	owed, told := 0, 0
+	for _, a := range actions {
+		switch {
+		case a.kind == actTransition && a.from == Paused && a.to == InFlight && w.m.order.stream:
+			owed++
+		case a.kind == actResumed:
+			told++
+		case a.kind == actStream && told < owed:
+			w.t.Fatalf("the stream goes on and was not told that it resumes")
+		}
+	}
+	if owed != told {
+		w.t.Fatalf("told %d times that it resumes, after %d pauses", told, owed)
+	}
+	w.resumed += told
 }
 
 func (w *world) do(a action, queue []input) []input {
@@ -82,7 +104,7 @@ func (w *world) do(a action, queue []input) []input {
 			err = errors.New("invalid")
 		}
 		return append(queue, input{kind: inRevalidated, id: a.id, err: err})
-	case actStop, actCancel, actStream, actCheck:
+	case actStop, actCancel, actStream, actResumed, actCheck:
 	}
 	return queue
 }
@@ -164,6 +186,29 @@ func TestAnyInputsInAnyOrder(t *testing.T) {
 			t.Fatalf("%v after a stop", s)
 		}
 	})
+}
+
+// Any pauses, by the operator and by the robot: a stream is told of every one that it goes on after. See world.resumes.
+func TestAStreamIsToldOfEveryPauseOnce(t *testing.T) {
+	resumed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		defer func() { resumed += w.resumed }()
+		w.pass(time.Second, true)
+		w.step(input{kind: inAcquire, id: 1, text: "test"})
+		w.orders[2] = true
+		w.step(input{kind: inExecute, id: w.leased, order: order{id: 2, stream: rapid.Bool().Draw(t, "stream"), revalid: rapid.Bool().Draw(t, "revalid"), allowance: time.Hour}})
+		for range rapid.IntRange(1, 20).Draw(t, "events") {
+			in := input{kind: rapid.SampledFrom([]inputKind{inPause, inResume}).Draw(t, "kind")}
+			in.text = rapid.SampledFrom([]string{SourceOperator, "mode"}).Draw(t, "text")
+			w.step(in)
+			w.moving = w.m.state == InFlight
+			w.pass(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms"))*time.Millisecond, true)
+		}
+	})
+	if resumed == 0 {
+		t.Error("the test tests nothing: no stream resumed")
+	}
 }
 
 // An answer of an older epoch changes nothing.

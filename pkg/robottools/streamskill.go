@@ -121,6 +121,7 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		Allowance:  t.robot.allowance(limit, call.Deadline),
 		Start:      run.start,
 		Stream:     run.step,
+		Resumed:    run.resumed,
 		MustMove:   size > 0.1,
 		Revalidate: func(context.Context) error { return t.revalidate(call, s, run) },
 	}
@@ -188,17 +189,22 @@ type streamRun struct {
 	first    guard.Sample
 	lastYaw  float64
 	turned   float64 // unwrapped
-	active   time.Duration
-	last     time.Time
-	velocity spatial.Twist
+	beat     beat
+	velocity spatial.Twist // commanded last
 	progress progress
 }
 
 // start counts as the first publish: zero, so that an accelerating robot begins from rest.
 func (r *streamRun) start(guard.Epoch) error {
-	r.last = time.Time{}
-	r.velocity, r.progress = spatial.Twist{}, progress{}
+	r.resumed()
 	return r.skill.pub.send(spatial.Twist{})
+}
+
+// resumed begins from rest.
+func (r *streamRun) resumed() {
+	r.beat.rest()
+	r.progress.resumed()
+	r.velocity = spatial.Twist{}
 }
 
 // step publishes the next velocity or says that the motion is complete.
@@ -210,14 +216,12 @@ func (r *streamRun) step(_ guard.Epoch, now time.Time, latest guard.Sample) (boo
 		r.begun, r.lastYaw = true, latest.Position[2]
 		r.first = guard.Sample{Position: slices.Clone(latest.Position)} // the guard reuses its own storage
 	}
-	var dt time.Duration
-	if !r.last.IsZero() {
-		dt = now.Sub(r.last)
-		r.active += dt
-	}
-	r.last = now
-	if err := r.progress.commanded(r.velocity.Scaled(dt.Seconds()), latest); err != nil {
+	dt, lapsed := r.beat.step(now)
+	if err := r.progress.commanded(r.velocity, dt, latest); err != nil {
 		return false, err
+	}
+	if lapsed {
+		dt, r.velocity = 0, spatial.Twist{}
 	}
 	r.scope["moved"] = r.moved(latest)
 	r.scope["state"] = stateScope(latest)
@@ -258,7 +262,7 @@ func (r *streamRun) done() (bool, error) {
 		return false, nil
 	}
 	limit, err := r.skill.lasts.number(r.scope)
-	return err == nil && r.active.Seconds() >= limit, err
+	return err == nil && r.beat.active.Seconds() >= limit, err
 }
 
 // ramp lets a speed grow no faster than the acceleration limits; it never raises what the profile's expression asked for.
@@ -284,14 +288,14 @@ func grow(from, to, step float64) float64 {
 // moved is the motion since the start: x, y in the frame of the start pose, yaw unwrapped, active seconds.
 func (r *streamRun) moved(latest guard.Sample) map[string]any {
 	if len(latest.Position) < 3 || len(r.first.Position) < 3 {
-		return map[string]any{"x": 0.0, "y": 0.0, "yaw": 0.0, "seconds": r.active.Seconds()}
+		return map[string]any{"x": 0.0, "y": 0.0, "yaw": 0.0, "seconds": r.beat.active.Seconds()}
 	}
 	r.turned += AngleDiff(latest.Position[2], r.lastYaw)
 	r.lastYaw = latest.Position[2]
 	dx, dy := latest.Position[0]-r.first.Position[0], latest.Position[1]-r.first.Position[1]
 	sin, cos := math.Sincos(r.first.Position[2])
 	return map[string]any{
-		"x": cos*dx + sin*dy, "y": cos*dy - sin*dx, "yaw": r.turned, "seconds": r.active.Seconds(),
+		"x": cos*dx + sin*dy, "y": cos*dy - sin*dx, "yaw": r.turned, "seconds": r.beat.active.Seconds(),
 	}
 }
 

@@ -78,7 +78,7 @@ func (t *conditionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	call.Note("skill.validated", map[string]any{"tool": t.name, "binding": t.spec.Binding})
 	out := lease.Execute(ctx, guard.Command{
 		Tool: t.name, CallID: call.ID, Allowance: t.robot.allowance(limit, call.Deadline),
-		Start: run.start, Stream: run.step,
+		Start: run.start, Stream: run.step, Resumed: run.beat.rest,
 		// What is there already need not move.
 		MustMove:   !there,
 		Revalidate: func(context.Context) error { return t.revalidate(call) },
@@ -131,9 +131,8 @@ type conditionRun struct {
 	mover mover
 	scope scope
 
-	first  guard.Sample
-	last   time.Time
-	active time.Duration
+	first guard.Sample
+	beat  beat
 }
 
 // measured puts what is measured now into the scope as state and start, and says whether the condition holds already.
@@ -163,20 +162,17 @@ func (r *conditionRun) see(latest guard.Sample) {
 			moved[x.Name] = d
 		}
 	}
-	moved["seconds"] = r.active.Seconds()
+	moved["seconds"] = r.beat.active.Seconds()
 	r.scope["moved"], r.scope["state"] = moved, r.skill.act.state(latest)
 }
 
 func (r *conditionRun) start(guard.Epoch) error {
-	r.last = time.Time{}
+	r.beat.rest()
 	return r.mover.begin(r.scope)
 }
 
 func (r *conditionRun) step(_ guard.Epoch, now time.Time, latest guard.Sample) (bool, error) {
-	if !r.last.IsZero() {
-		r.active += now.Sub(r.last)
-	}
-	r.last = now
+	r.beat.step(now)
 	r.see(latest)
 	begun, err := r.mover.carryOn(r.scope)
 	if err != nil || !begun {
@@ -196,7 +192,7 @@ func (r *conditionRun) done() (bool, error) {
 		return false, nil
 	}
 	limit, err := r.skill.lasts.number(r.scope)
-	return err == nil && r.active.Seconds() >= limit, err
+	return err == nil && r.beat.active.Seconds() >= limit, err
 }
 
 // topicMover publishes: a message at the control rate, or one.
