@@ -328,7 +328,8 @@ type TrajectoryBinding struct {
 	Type string `json:"type"`
 	// Joints is CEL: joint positions in the actuator's order, rad; an empty list means none.
 	Joints string `json:"joints"`
-	// Pose is CEL: {frame, x, y, z} of the tip, with roll, pitch, yaw, or without: the tool then points down, with any yaw.
+	// Pose is CEL: {frame, x, y, z} of the tip, with roll, pitch and yaw. Without roll and pitch the tool points down, with the yaw that is
+	// given, or with any.
 	Pose string `json:"pose"`
 	// Speed is the share of the limits that is used (0 to 1; 0 means 1).
 	Speed float64 `json:"speed"`

@@ -210,7 +210,7 @@ func (t *trajectorySkill) given(list []any) ([]float64, error) {
 	return q, nil
 }
 
-// tip reads {frame, x, y, z} with roll, pitch and yaw, or without: the tool then points down with any yaw.
+// tip reads {frame, x, y, z} with roll, pitch and yaw; without roll and pitch the tool points down, with the yaw that is given or, free, with any.
 func (t *trajectorySkill) tip(v any, in view) (pose spatial.Transform, free bool, err error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -232,12 +232,13 @@ func (t *trajectorySkill) tip(v any, in view) (pose spatial.Transform, free bool
 	}
 	_, roll := n["roll"]
 	_, pitch := n["pitch"]
+	_, yaw := n["yaw"]
 	pose.Translation = r3.Vec{X: n["x"], Y: n["y"], Z: n["z"]}
 	switch {
 	case roll && pitch:
 		pose.Rotation = rpy(n["roll"], n["pitch"], n["yaw"])
 	case !roll && !pitch:
-		pose.Rotation, free = downward(n["yaw"]), true
+		pose.Rotation, free = downward(n["yaw"]), !yaw
 	default:
 		return pose, false, errors.New("pose: give roll, pitch and yaw, or neither roll nor pitch for a tool that points down")
 	}
