@@ -215,18 +215,24 @@ func (g *Guard) StopAll(ctx context.Context, reason string) error {
 // as on a machine that is busy with something else.
 func (g *Guard) Quiesce(ctx context.Context) error {
 	all := g.list()
+	g.bridge(ctx, all)
+	return g.askThese(ctx, all, input{kind: inQuiesce, text: "quiesce"})
+}
+
+// bridge waits for gaps in the measurements to close, for FeedbackTimeout + SettleTime at the most.
+func (g *Guard) bridge(ctx context.Context, actuators []*Actuator) {
 	var limit time.Duration
-	for _, a := range all {
+	for _, a := range actuators {
 		limit = max(limit, a.cfg.FeedbackTimeout+a.cfg.SettleTime)
 	}
-	if limit > 0 {
-		bounded, done := g.bound(ctx, limit)
-		for _, a := range all {
-			a.await(bounded, func(s *snapshot) bool { return !s.gap() })
-		}
-		done()
+	if limit == 0 {
+		return
 	}
-	return g.ask(ctx, input{kind: inQuiesce, text: "quiesce"})
+	bounded, done := g.bound(ctx, limit)
+	defer done()
+	for _, a := range actuators {
+		a.await(bounded, func(s *snapshot) bool { return !s.gap() })
+	}
 }
 
 // bound ends a context after a time on the guard's clock.
@@ -267,11 +273,13 @@ func (g *Guard) Stuck(limit time.Duration) []string {
 	return names
 }
 
-// ask posts a stop to every actuator at once, then waits until each rests, or is known not to.
+// ask posts a stop to every actuator at once, then waits until each rests, or is known not to. One that was measured at rest after the stop may
+// have a gap in its measurements while another still comes to rest: the gap is given time to close.
 func (g *Guard) ask(ctx context.Context, in input) error { return g.askThese(ctx, g.list(), in) }
 
 func (g *Guard) askThese(ctx context.Context, actuators []*Actuator, in input) error {
 	taken := make([]chan struct{}, len(actuators))
+	var rested []*Actuator
 	for i, a := range actuators {
 		taken[i] = a.postDone(in)
 	}
@@ -281,8 +289,13 @@ func (g *Guard) askThese(ctx context.Context, actuators []*Actuator, in input) e
 		case <-ctx.Done():
 			continue
 		}
-		a.await(ctx, (*snapshot).stopDecided)
+		stopped := false
+		a.await(ctx, func(s *snapshot) bool { stopped = s.stopped(); return s.stopDecided() })
+		if stopped {
+			rested = append(rested, a)
+		}
 	}
+	g.bridge(ctx, rested)
 	return notAtRest(actuators, (*snapshot).stopped)
 }
 

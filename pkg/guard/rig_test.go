@@ -80,6 +80,22 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	return r
 }
 
+// second adds another actuator, with a robot of its own.
+func (r *rig) second(name string, o guardtest.Options) *guardtest.Robot {
+	r.t.Helper()
+	robot := guardtest.New(o)
+	a, err := r.g.Add(robot.Config(name), robot)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	robot.Attach(a)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { robot.Run(ctx); close(done) }()
+	r.t.Cleanup(func() { cancel(); <-done })
+	return robot
+}
+
 func (r *rig) sourceTime() (time.Time, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -419,3 +419,47 @@ func TestQuiesceWaitsForMeasurementsOfWhatHoldsStill(t *testing.T) {
 		}
 	})
 }
+
+// A gap in the measurements of what came to rest first, while another is still being stopped: it is given time to close, and no longer than that.
+func TestAStopOfAllWaitsForAGapOfWhatRestsAlready(t *testing.T) {
+	stops := map[string]func(*guard.Guard, context.Context) error{
+		"quiesce": (*guard.Guard).Quiesce,
+		"stop":    func(g *guard.Guard, ctx context.Context) error { return g.StopAll(ctx, "operator_stop") },
+	}
+	for name, stop := range stops {
+		for what, c := range map[string]struct {
+			push  float64
+			gap   time.Duration
+			rests bool
+		}{"a gap": {0, 1200 * ms, true}, "no end of it": {0, time.Minute, false}, "it moves": {0.3, 1200 * ms, false}} {
+			withRig(t, rigOptions{robot: noisy()}, func(r *rig) {
+				second := r.second("arm", noisy())
+				r.lease().Release()
+				second.Push(0.3)
+				r.wait(time.Second)
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					time.Sleep(1500 * ms)
+					r.r.Push(c.push)
+					time.Sleep(300 * ms)
+					r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = true })
+					time.Sleep(200 * ms)
+					second.Push(0)
+					time.Sleep(c.gap - 200*ms)
+					r.r.Set(func(f *guardtest.Faults) { f.NoFeedback = false })
+				}()
+				began := time.Now()
+				if err := stop(r.g, r.ctx); (err == nil) != c.rests {
+					t.Errorf("%s, %s: %v", name, what, err)
+				}
+				if d := time.Since(began); d > 7*time.Second {
+					t.Errorf("%s, %s: it took %v", name, what, d)
+				}
+				r.r.Push(0)
+				<-over
+				r.wait(4 * time.Second)
+			})
+		}
+	}
+}
