@@ -205,16 +205,18 @@ def sampled(q, data):
         # A measured state has no acceleration: a controller's way from there to the first point is a cubic.
         degrees = [3 if q["measured"] or order == 1 else 5] + [2 * order + 1] * (len(t) - 2)
         curve = BPoly.from_derivatives(t, ends, orders=degrees)
-        u = np.unique(np.concatenate([np.linspace(a, b, q["samples"]) for a, b in zip(t[:-1], t[1:], strict=True)]))
-        inner = u[(u > t[0]) & (u < t[-1])]
-        worst = np.maximum(
-            worst,
-            [
-                (np.abs(curve(u) - middle[k]) / half[k]).max(),
-                np.abs(curve(inner, 1)).max() / q["velocity"][k],
-                np.abs(curve(inner, 2)).max() / q["acceleration"][k],
-            ],
-        )
+        # Each piece by itself: at a knot the accelerations of both sides count, and a curve has only one of them there.
+        for i, (a, b) in enumerate(zip(t[:-1], t[1:], strict=True)):
+            piece = BPoly(curve.c[:, i : i + 1], t[i : i + 2])
+            u = np.linspace(a, b, q["samples"])
+            worst = np.maximum(
+                worst,
+                [
+                    (np.abs(piece(u) - middle[k]) / half[k]).max(),
+                    np.abs(piece(u, 1)).max() / q["velocity"][k],
+                    np.abs(piece(u, 2)).max() / q["acceleration"][k],
+                ],
+            )
     return {}, worst
 
 
