@@ -16,13 +16,16 @@ const StepShare = 1e-5
 // Sweep checks the filled footprint along a whole motion (in the grid's frame). It is free when the footprint keeps margin from
 // every blocked cell at every point in between; else u is where it stops being so, in [0, 1].
 //
-// Each step moves no point of the footprint farther than the room that was just proven around it: by the distance
-// transform where there is room, else by testing with cells made larger by the step.
+// Most motions are free as a whole, with all that FreeAlong takes for their way. Else each step moves no point of the footprint farther than the room that was
+// just proven around it: by the distance transform where there is room, else by testing with cells made larger by the step.
 func (g *Grid) Sweep(fp spatial.Footprint, m spatial.Motion, margin float64) (free bool, u float64) {
 	m, whole := m.Once()
 	travel := m.Travel(fp.OuterRadius())
 	if !g.sane(fp, m.From, margin) || !spatial.Finite(travel) {
 		return false, 0
+	}
+	if g.FreeAlong(fp, []spatial.Pose2{m.From, m.End()}, m.Bulge(fp), margin) {
+		return true, 1
 	}
 	least := max(Step, travel*StepShare)
 	step := 4 * g.resolution

@@ -6,16 +6,19 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 )
 
+// hypot without the care for overflow that math.Hypot takes: coordinates are below MaxExtent, and what overflows is not finite here either.
+func hypot(x, y float64) float64 { return math.Sqrt(x*x + y*y) }
+
 // PointSegmentDistance from p to the segment a-b, in metres.
 func PointSegmentDistance(p, a, b r2.Vec) float64 {
 	d := r2.Sub(b, a)
 	ap := r2.Sub(p, a)
 	n := r2.Dot(d, d)
 	if n == 0 {
-		return math.Hypot(ap.X, ap.Y)
+		return hypot(ap.X, ap.Y)
 	}
 	t := min(max(r2.Dot(ap, d)/n, 0), 1)
-	return math.Hypot(ap.X-t*d.X, ap.Y-t*d.Y)
+	return hypot(ap.X-t*d.X, ap.Y-t*d.Y)
 }
 
 // SegmentDistance between the segments a-b and c-d; 0 when they touch or cross.
@@ -89,7 +92,7 @@ func widestGap(a, b []r2.Vec) float64 {
 	best := math.Inf(-1)
 	for i, j := 0, len(a)-1; i < len(a); j, i = i, i+1 {
 		e := r2.Sub(a[i], a[j])
-		l := math.Hypot(e.X, e.Y)
+		l := hypot(e.X, e.Y)
 		if l == 0 {
 			continue
 		}

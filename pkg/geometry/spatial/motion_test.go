@@ -55,6 +55,45 @@ func TestTravelBoundsEveryPoint(t *testing.T) {
 	})
 }
 
+// A disc about the origin goes where its centre does; of any other footprint, each point is held against its own chord.
+func TestBulgeBoundsTheWayOffTheChord(t *testing.T) {
+	square := func(r float64) spatial.Footprint {
+		fp, err := spatial.PolygonFootprint([]r2.Vec{{X: r, Y: r}, {X: -r, Y: r}, {X: -r, Y: -r}, {X: r, Y: -r}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fp
+	}
+	tight := 0.0
+	rapid.Check(t, func(t *rapid.T) {
+		m, r := drawMotion(t), rapid.Float64Range(0.01, 2).Draw(t, "radius")
+		disc, err := spatial.CircleFootprint(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		box := square(r / math.Sqrt2)
+		a := rapid.Float64Range(-math.Pi, math.Pi).Draw(t, "angle")
+		q := r2.Vec{X: r * math.Cos(a), Y: r * math.Sin(a)}
+		for i := range 101 {
+			p := m.At(float64(i) / 100)
+			off := spatial.PointSegmentDistance(p.Vec(), m.From.Vec(), m.End().Vec())
+			if off > m.Bulge(disc)+1e-9 {
+				t.Fatalf("the disc is %g off, bound %g", off, m.Bulge(disc))
+			}
+			off = spatial.PointSegmentDistance(p.Apply(q), m.From.Apply(q), m.End().Apply(q))
+			if off > m.Bulge(box)+1e-9 {
+				t.Fatalf("a point is %g off, bound %g", off, m.Bulge(box))
+			}
+			if b := m.Bulge(box); b > 0 {
+				tight = max(tight, off/b)
+			}
+		}
+	})
+	if tight < 0.5 {
+		t.Errorf("the bound is never closer than %g of it", tight)
+	}
+}
+
 func TestMotionInAnotherFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, rel, u := drawMotion(t), drawPose2(t, "rel"), rapid.Float64Range(0, 1).Draw(t, "u")
@@ -90,6 +129,16 @@ func TestOnceLeavesOutRepetitions(t *testing.T) {
 		m, share := tc.m.Once()
 		if math.Abs(share-tc.share) > 1e-12 || math.Abs(m.Turn-share*tc.m.Turn) > 1e-12 {
 			t.Errorf("%s: share %g, turn %g", tc.name, share, m.Turn)
+		}
+	}
+}
+
+// The pose along an arc changes evenly where the formula for small angles begins.
+func TestArcsOfSmallAnglesHaveTheSameChord(t *testing.T) {
+	for _, turn := range []float64{1e-12, 1e-5, 1e-3, 0.02, 0.0999999, 0.1000001, 0.3} {
+		end := spatial.Arc(spatial.Pose2{}, 1, 0, turn, 1).End()
+		if x, y := math.Sin(turn)/turn, 2*math.Pow(math.Sin(turn/2), 2)/turn; math.Abs(end.X-x) > 3e-16 || math.Abs(end.Y-y) > 1e-16 {
+			t.Errorf("turn %g: (%.17g, %.17g), want (%.17g, %.17g)", turn, end.X, end.Y, x, y)
 		}
 	}
 }

@@ -105,7 +105,21 @@ func (m Motion) End() Pose2 { return m.At(1) }
 // Travel bounds the way that any point within radius of the moving origin makes during the whole motion. Between u and
 // u+du no such point moves farther than du times it.
 func (m Motion) Travel(radius float64) float64 {
-	return math.Hypot(m.Shift.X, m.Shift.Y) + math.Abs(m.Turn)*radius
+	return hypot(m.Shift.X, m.Shift.Y) + math.Abs(m.Turn)*radius
+}
+
+// Bulge bounds how far the footprint is off the straight way from where the motion begins to where it ends, in metres: each of its points from the
+// straight way of that point, or, of a disc about the origin, the disc from the straight way of the origin.
+func (m Motion) Bulge(fp Footprint) float64 {
+	// A curve is off its chord by no more than an eighth of its greatest second derivative.
+	turn, bend := math.Abs(m.Turn), 0.0
+	if _, isCircle := fp.Circle(); !isCircle {
+		bend = fp.outer * turn
+	}
+	if m.IsArc {
+		bend += hypot(m.Shift.X, m.Shift.Y)
+	}
+	return bend * turn / 8
 }
 
 // Once is the motion without what it repeats: a rotation in place and an arc pass all of their poses in the first full turn.
@@ -128,8 +142,9 @@ func (m Motion) Part(u float64) Motion {
 }
 
 func sinc(x float64) float64 {
-	if math.Abs(x) < 1e-4 {
-		return 1 - x*x/6
+	if math.Abs(x) < 0.05 { // exact to rounding
+		y := x * x
+		return 1 - y/6*(1-y/20*(1-y/42))
 	}
 	return math.Sin(x) / x
 }

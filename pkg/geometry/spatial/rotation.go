@@ -60,6 +60,9 @@ func CheckQuaternion(q quat.Number) (normalised quat.Number, changed bool, err e
 
 // Norm of q, without overflow or underflow on the way; +Inf only when the norm itself is beyond float64.
 func Norm(q quat.Number) float64 {
+	if n2 := q.Real*q.Real + q.Imag*q.Imag + q.Jmag*q.Jmag + q.Kmag*q.Kmag; n2 > 1e-280 && n2 < 1e280 {
+		return math.Sqrt(n2) // what has underflowed does not count
+	}
 	return math.Hypot(math.Hypot(q.Imag, q.Jmag), math.Hypot(q.Kmag, q.Real))
 }
 

@@ -181,3 +181,21 @@ func TestRotationVectorIsAxisTimesAngle(t *testing.T) {
 		}
 	})
 }
+
+func TestNormOfAnySize(t *testing.T) {
+	for _, scale := range []float64{1, 1e-160, 1e-150, 1e-139, 1e139, 1e150, 1e300, 5e-324 / 2e-16} {
+		q := quat.Number{Real: 1 * scale, Imag: -2 * scale, Jmag: 2 * scale, Kmag: -4 * scale}
+		if n := spatial.Norm(q) / scale; math.Abs(n-5) > 1e-13 {
+			t.Errorf("scale %g: norm %.17g, want 5", scale, n)
+		}
+	}
+	if n := spatial.Norm(quat.Number{}); n != 0 {
+		t.Errorf("zero has norm %g", n)
+	}
+	if n := spatial.Norm(quat.Number{Real: math.MaxFloat64, Imag: math.MaxFloat64}); !math.IsInf(n, 1) {
+		t.Errorf("beyond all numbers: %g", n)
+	}
+	if n := spatial.Norm(quat.Number{Real: math.NaN()}); !math.IsNaN(n) {
+		t.Errorf("NaN has norm %g", n)
+	}
+}

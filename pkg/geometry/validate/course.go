@@ -77,7 +77,14 @@ func (w *World) judgeZone(z *zone.Zone, st start, c *course, reach *float64, int
 	if !applies {
 		return into
 	}
-	here := z.Room(w.Footprint, rel.Compose(st.pose))
+	at := st.pose
+	if rel != (spatial.Pose2{}) {
+		at = rel.Compose(at)
+	}
+	if z.Beyond(w.Footprint, at, c.travel) {
+		return into // far out of reach
+	}
+	here := z.Room(w.Footprint, at)
 	if !(here >= -w.startTolerance()) {
 		*reach = 0
 		return append(into, zoneFinding(z, here, -1, "start state: the measured pose "+text(st.pose)+" has the footprint"))
@@ -175,6 +182,9 @@ func (w *World) judgeMap(st start, c *course, reach *float64, into []geometry.Fi
 	if len(into) > n {
 		return into
 	}
+	if w.freeAlong(c, rel) {
+		return into
+	}
 	here := rel.Compose(st.pose)
 	relaxed, ok := w.startMargin(here)
 	if !ok {
@@ -209,6 +219,27 @@ func (w *World) judgeMap(st start, c *course, reach *float64, into []geometry.Fi
 		gone += length(l.motion)
 	}
 	return into
+}
+
+// freeAlong reports whether a short course keeps the whole margin from blocked cells for sure; rel is the pose of the fixed frame on the map.
+func (w *World) freeAlong(c *course, rel spatial.Pose2) bool {
+	var at [grid.MaxAlong]spatial.Pose2
+	n := len(c.legs)
+	if n == 0 || n >= len(at) {
+		return false
+	}
+	bulge := 0.0
+	for i := range c.legs {
+		at[i] = c.legs[i].motion.From
+		bulge = max(bulge, c.legs[i].motion.Bulge(w.Footprint))
+	}
+	at[n] = c.legs[n-1].motion.End()
+	if rel != (spatial.Pose2{}) {
+		for i := range at[:n+1] {
+			at[i] = rel.Compose(at[i])
+		}
+	}
+	return w.Map.FreeAlong(w.Footprint, at[:n+1], bulge, w.MapMargin)
 }
 
 // startMargin is the margin that the start keeps from blocked cells, with what a sweep needs beyond; ok is false when it

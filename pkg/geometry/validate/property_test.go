@@ -171,8 +171,13 @@ func TestWhatIsRefusedBreaksSomething(t *testing.T) {
 func TestTwistCheckAllocatesNothing(t *testing.T) {
 	w := world(spatial.Pose2{})
 	buf := make([]geometry.Finding, 0, 8)
-	for name, near := range map[string]spatial.Pose2{"in the open": {}, "beside the wall": {Y: 2.3}} {
-		w.State.Pose = spatial.Pose2{X: 0.3, Y: -0.2, Yaw: 0.4}.Inverse().Compose(near).Pose()
+	disc, box := w.Footprint, must(spatial.PolygonFootprint([]r2.Vec{v(0.3, 0.2), v(-0.3, 0.2), v(-0.3, -0.2), v(0.3, -0.2)}))
+	for name, c := range map[string]struct {
+		near spatial.Pose2
+		fp   spatial.Footprint
+	}{"in the open": {fp: disc}, "beside the wall": {spatial.Pose2{Y: 2.3}, disc}, "closer to it": {spatial.Pose2{Y: 2.55}, disc}, "a box": {spatial.Pose2{Y: 2.55}, box}} {
+		w.Footprint = c.fp
+		w.State.Pose = spatial.Pose2{X: 0.3, Y: -0.2, Yaw: 0.4}.Inverse().Compose(c.near).Pose()
 		if n := testing.AllocsPerRun(100, func() {
 			if len(validate.CheckTwist(twist(0.3, 0.2), w, buf)) > 0 {
 				t.Error("refused")
@@ -229,9 +234,12 @@ func BenchmarkCheckTwist(b *testing.B) {
 		name  string
 		at    spatial.Pose2
 		frame string
-	}{{"open/map", spatial.Pose2{X: -2, Y: -1}, "map"}, {"open/odom", spatial.Pose2{X: -2, Y: -1}, "odom"}, {"near-wall/map", spatial.Pose2{Y: 2.55}, "map"}} {
+	}{{"open/map", spatial.Pose2{X: -2, Y: -1}, "map"}, {"open/odom", spatial.Pose2{X: -2, Y: -1}, "odom"}, {"near-wall/map", spatial.Pose2{Y: 2.55}, "map"}, {"near-wall/box", spatial.Pose2{Y: 2.55}, "map"}} {
 		b.Run(c.name, func(b *testing.B) {
 			w := world(c.at)
+			if c.name == "near-wall/box" {
+				w.Footprint = must(spatial.PolygonFootprint([]r2.Vec{v(0.3, 0.2), v(-0.3, 0.2), v(-0.3, -0.2), v(0.3, -0.2)}))
+			}
 			w.Map.Prepare()
 			w.State.Frame, w.State.Pose = "map", c.at.Pose()
 			if c.frame == "odom" {

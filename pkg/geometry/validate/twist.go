@@ -59,8 +59,12 @@ func CheckTwist(t Twist, w *World, into []geometry.Finding) []geometry.Finding {
 
 // travel bounds the way of every point of the footprint while a twist is applied for a time and then braked to rest.
 func (w *World) travel(t spatial.Twist, applied time.Duration) float64 {
-	speed := math.Sqrt(t.Linear.X*t.Linear.X + t.Linear.Y*t.Linear.Y)
-	return w.Limits.StoppingDistance(speed, applied) + w.Footprint.OuterRadius()*w.Limits.StoppingAngle(t.Angular.Z, applied)
+	return w.Limits.StoppingDistance(planarSpeed(t), applied) + w.Footprint.OuterRadius()*w.Limits.StoppingAngle(t.Angular.Z, applied)
+}
+
+// planarSpeed in m/s; what overflows is not finite, as all that is made of it.
+func planarSpeed(t spatial.Twist) float64 {
+	return math.Sqrt(t.Linear.X*t.Linear.X + t.Linear.Y*t.Linear.Y)
 }
 
 // farFromAll reports whether no zone and no blocked cell can be met on a way of that length, wherever it leads. It is quick, and says no when in
@@ -70,13 +74,13 @@ func (w *World) farFromAll(st start, travel float64) bool {
 		if w.Map.Frame() != w.Frame {
 			return false
 		}
-		if !(w.Map.Reach(w.Footprint, st.pose, w.MapMargin) > travel) && !w.Map.Free(w.Footprint, st.pose, w.MapMargin+travel) {
+		if !(w.Map.Reach(w.Footprint, st.pose, w.MapMargin) > travel) {
 			return false
 		}
 	}
 	for _, zones := range [...][]*zone.Zone{w.Workspace, w.Zones} {
 		for _, z := range zones {
-			if z.Frame() != w.Frame || !(z.Room(w.Footprint, st.pose) > travel) {
+			if z.Frame() != w.Frame || !z.Beyond(w.Footprint, st.pose, travel) && !(z.Room(w.Footprint, st.pose) > travel) {
 				return false
 			}
 		}
@@ -95,8 +99,7 @@ func (w *World) predict(legs *[1 + brakeSteps]leg, from spatial.Pose2, t spatial
 	vx, vy, wz := t.Linear.X, t.Linear.Y, t.Angular.Z
 	m := spatial.Arc(from, vx, vy, wz, applied.Seconds())
 	legs[0] = leg{motion: m, index: -1}
-	speed := math.Hypot(vx, vy)
-	tv, tw := speed/w.Limits.Decel, math.Abs(wz)/w.Limits.AngularDecel
+	tv, tw := planarSpeed(t)/w.Limits.Decel, math.Abs(wz)/w.Limits.AngularDecel
 	steps := brakeSteps
 	if tv == 0 || tw == 0 {
 		steps = 1 // one speed alone does not change the curve
@@ -123,7 +126,7 @@ func braked(a, b, stop float64) float64 {
 // speedZones appends a finding for each speed zone that the first leg enters faster than it allows. factor and slack widen the
 // zone's speeds: a measured speed has noise, a commanded one has none.
 func (w *World) speedZones(st start, t spatial.Twist, c *course, factor, slack float64, into []geometry.Finding) []geometry.Finding {
-	speed, turning := math.Hypot(t.Linear.X, t.Linear.Y), math.Abs(t.Angular.Z)
+	speed, turning := planarSpeed(t), math.Abs(t.Angular.Z)
 	for _, z := range w.Zones {
 		if z.Kind() != zone.Speed {
 			continue

@@ -30,6 +30,20 @@ func (z *Zone) Room(fp spatial.Footprint, p spatial.Pose2) float64 {
 	return room - z.cfg.Margin
 }
 
+// Beyond reports whether the footprint surely has more room than d; it compares distances of balls, and false says nothing.
+func (z *Zone) Beyond(fp spatial.Footprint, p spatial.Pose2, d float64) bool {
+	if z.cfg.Kind == KeepIn {
+		return false // nothing so simple is inside of it
+	}
+	c, r := z.cfg.Shape.center, z.cfg.Shape.radius
+	if z.cfg.Shape.polygon != nil {
+		c, r = z.cfg.Shape.polygon.Bounds()
+	}
+	far := r + fp.OuterRadius() + z.cfg.Margin + d
+	x, y := p.X-c.X, p.Y-c.Y
+	return far >= 0 && x*x+y*y > far*far*(1+1e-9)
+}
+
 // signed distance from a point to the filled shape, negative inside.
 func (s *Shape) signed(q r2.Vec) float64 {
 	if s.polygon == nil {

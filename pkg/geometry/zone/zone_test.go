@@ -270,6 +270,39 @@ func edge(s zone.Shape, q r2.Vec) float64 {
 	return d
 }
 
+// What is called beyond has that much room; and far enough away everything is, but for what a workspace holds.
+func TestBeyondHasTheRoom(t *testing.T) {
+	yes := 0
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom([]zone.Kind{zone.KeepIn, zone.KeepOut, zone.Speed}).Draw(t, "kind")
+		cfg := zone.Config{Name: "z", Kind: kind, Frame: "map", Shape: drawShape(t), Margin: rapid.Float64Range(0, 0.5).Draw(t, "margin")}
+		if kind == zone.Speed {
+			cfg.MaxLinear = 1
+		}
+		z, fp := must(zone.New(cfg)), drawFootprint(t)
+		c := rapid.Float64Range(-8, 8)
+		p := spatial.Pose2{X: c.Draw(t, "x"), Y: c.Draw(t, "y"), Yaw: rapid.Float64Range(-3, 3).Draw(t, "yaw")}
+		d := rapid.Float64Range(-1, 3).Draw(t, "d")
+		if z.Beyond(fp, p, d) {
+			yes++
+			if room := z.Room(fp, p); !(room > d) {
+				t.Fatalf("beyond %g m, and there is room for %g m", d, room)
+			}
+		}
+		if p.X += 1e3; z.Beyond(fp, p, max(d, 0)) == (kind == zone.KeepIn) {
+			t.Fatalf("a %v zone a kilometre away: beyond %v", kind, kind == zone.KeepIn)
+		}
+		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+			if z.Beyond(fp, spatial.Pose2{X: math.NaN()}, d) || z.Beyond(fp, p, bad) {
+				t.Fatal("beyond what is no number")
+			}
+		}
+	})
+	if yes == 0 {
+		t.Error("nothing was ever beyond")
+	}
+}
+
 // TestSegmentsAreExactForDiscs: the room of a whole segment against sampling, and a verdict with no safety step at all.
 func TestSegmentsAreExactForDiscs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
