@@ -8,7 +8,6 @@ import (
 	"regexp"
 
 	"agent_node/config"
-	"agent_node/pkg/ros/args"
 	"agent_node/pkg/shell"
 	"agent_node/pkg/shell/suite"
 )
@@ -26,12 +25,8 @@ type evalCmd struct {
 }
 
 func (c *evalCmd) Run(e *env) error {
-	usage := func(format string, a ...any) error {
-		fmt.Fprintf(os.Stderr, "agent_node: "+format+"\n", a...)
-		return exit(shell.ExitUsage)
-	}
-	if !(c.Rate > 0 && c.Rate <= 100) {
-		return usage("--rate is %g, must be over 0 and at most 100", c.Rate)
+	if err := checkRate(c.Rate); err != nil {
+		return err
 	}
 	var s *suite.Suite
 	var err error
@@ -41,36 +36,28 @@ func (c *evalCmd) Run(e *env) error {
 		s, err = suite.Load(c.Suite)
 	}
 	if err != nil {
-		return usage("%v", err)
+		return usage{err}
 	}
 	x := shell.Eval{Suite: s, Profile: c.Profile, Seed: c.Seed, Random: c.Random, JSON: c.JSON, Progress: os.Stderr, Verbose: c.Verbose}
 	if c.Only != "" {
 		if x.Only, err = regexp.Compile(c.Only); err != nil {
-			return usage("--only: %v", err)
+			return usage{fmt.Errorf("--only: %w", err)}
 		}
 	}
-	a, err := args.Parse(e.rosArgs)
-	if err != nil {
-		return usage("%v", err)
-	}
-	code, err := c.try(e, x, a)
-	if code == shell.ExitUsage && err != nil {
-		return usage("%v", err)
-	}
-	if err != nil {
-		return err
-	}
-	return exit(code)
+	return e.ended(c.try(e, x))
 }
 
 // try by ROS, or inside this process.
-func (c *evalCmd) try(e *env, x shell.Eval, a *args.Args) (int, error) {
-	log := slog.New(slog.DiscardHandler)
+func (c *evalCmd) try(e *env, x shell.Eval) (int, error) {
 	if c.Agent == "" {
-		x.Sim = shell.Sim{Args: a, Rate: c.Rate, Logger: log}
+		a, err := e.parsed()
+		if err != nil {
+			return shell.ExitUsage, err
+		}
+		x.Sim = shell.Sim{Args: a, Rate: c.Rate, Logger: slog.New(slog.DiscardHandler)}
 		return shell.RunEval(e.ctx, x, e.out)
 	}
-	host, closeHost, err := openHost(fmt.Sprintf("agent_node_eval_%d", os.Getpid()), a, log)
+	host, closeHost, err := e.visit("eval")
 	if err != nil {
 		return shell.ExitFailed, err
 	}

@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"time"
 
 	"agent_node/pkg/node"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/args"
 	"agent_node/pkg/ros/ros1"
+	"agent_node/pkg/ros/rosout"
 )
 
 // open makes a node on ROS 1 where the command line says so, else on ROS 2.
@@ -20,6 +25,59 @@ func (e *env) open(name string, a *args.Args, log *slog.Logger) (node.Host, func
 		return nil, nil, err
 	}
 	return n, n.Close, nil
+}
+
+// parsed is what stands behind --ros-args.
+func (e *env) parsed() (*args.Args, error) {
+	a, err := args.Parse(e.rosArgs)
+	if err != nil {
+		return nil, usage{err}
+	}
+	return a, nil
+}
+
+// reside is a node for as long as the program lives, which logs to the console and on /rosout.
+func (e *env) reside(name string) (node.Host, func() error, error) {
+	a, err := e.parsed()
+	if err != nil {
+		return nil, nil, err
+	}
+	handler := rosout.New(rosout.FromArgs(a))
+	host, closeNode, err := e.open(name, a, slog.New(handler))
+	if err != nil {
+		return nil, nil, err
+	}
+	closeHost := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return errors.Join(handler.Close(ctx), closeNode())
+	}
+	if err := handler.Attach(host); err != nil {
+		return nil, nil, errors.Join(err, closeHost())
+	}
+	return host, closeHost, nil
+}
+
+// visit is a node for looking around, under a name of its own.
+func (e *env) visit(what string) (node.Host, func() error, error) {
+	a, err := e.parsed()
+	if err != nil {
+		return nil, nil, err
+	}
+	return e.open(fmt.Sprintf("agent_node_%s_%d", what, os.Getpid()), a.AnyName(), slog.New(slog.DiscardHandler))
+}
+
+// params are what the command line says to the agent node.
+func (e *env) params() (map[string]any, error) {
+	a, err := e.parsed()
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.Node("agent_node", "")
+	if err != nil {
+		return nil, err
+	}
+	return n.Params, nil
 }
 
 // types are ROS 1's interface definitions where the command line is for ROS 1, else nil: the embedded ones.

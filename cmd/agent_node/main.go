@@ -21,7 +21,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -48,6 +47,11 @@ type cli struct {
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// usage is an error of whoever called the program: it ends with shell.ExitUsage.
+type usage struct{ error }
+
+func (u usage) Unwrap() error { return u.error }
 
 // env is what the subcommands share.
 type env struct {
@@ -100,7 +104,23 @@ func run(argv []string, out, errOut io.Writer) int {
 	if !errors.Is(err, shell.ErrNotInOrder) { // that has been printed
 		fmt.Fprintln(errOut, "agent_node:", err)
 	}
+	if errors.As(err, &usage{}) {
+		return shell.ExitUsage
+	}
 	return shell.ExitFailed
+}
+
+// ended is what a subcommand returns that came to a code or an error.
+func (e *env) ended(code int, err error) error {
+	switch {
+	case err == nil:
+		return exit(code)
+	case errors.Is(err, context.Canceled) && e.ctx.Err() != nil:
+		return exit(shell.ExitInterrupted)
+	case code == shell.ExitUsage:
+		return usage{err}
+	}
+	return err
 }
 
 // splitRosArgs takes what stands between --ros-args and -- out of a command line.
@@ -139,42 +159,6 @@ func ros1Arguments(own *[]string) (*ros1.CommandLine, error) {
 	}
 	*own = c.Rest
 	return &c, nil
-}
-
-type runCmd struct {
-	Task       string        `arg:"" help:"The task in plain language."`
-	Sim        bool          `help:"No ROS at all: the built-in robot and the node in this process."`
-	Seed       uint64        `help:"Seed of the built-in robot (with --sim)."`
-	Param      []string      `short:"p" sep:"none" placeholder:"NAME=VALUE" help:"A parameter of the built-in robot, such as start.random=true, objects.random=true or fault.gripper_slip=true (with --sim). May be repeated."`
-	Rate       float64       `default:"1" help:"Simulated seconds per real one (with --sim)."`
-	Record     string        `type:"path" help:"Write the truth of the run to this file (with --sim)."`
-	Criterion  []string      `sep:"none" help:"A criterion that must hold, such as 'at_place(kitchen)'. May be repeated."`
-	DryRun     bool          `help:"Validate; publish nothing."`
-	Action     string        `default:"/agent_node/execute_task" help:"The node's action (without --sim)."`
-	WaitServer time.Duration `default:"10s" help:"How long to wait for the action server."`
-	JSON       bool          `name:"json" help:"Print the result as JSON."`
-	Verbose    bool          `short:"v" help:"Show the node's log (with --sim)."`
-}
-
-func (c *runCmd) Run(e *env) error {
-	outliveReaders()
-	if !(c.Rate > 0 && c.Rate <= 100) {
-		fmt.Fprintf(os.Stderr, "agent_node: --rate is %g, must be over 0 and at most 100\n", c.Rate)
-		return exit(shell.ExitUsage)
-	}
-	t := shell.Task{Action: c.Action, Task: c.Task, Criteria: c.Criterion, DryRun: c.DryRun, JSON: c.JSON, WaitServer: c.WaitServer}
-	code, err := c.send(e, t)
-	if err != nil {
-		if errors.Is(err, context.Canceled) && e.ctx.Err() != nil {
-			return exit(shell.ExitInterrupted)
-		}
-		if code == shell.ExitUsage {
-			fmt.Fprintln(os.Stderr, "agent_node:", err)
-			return exit(code)
-		}
-		return err
-	}
-	return exit(code)
 }
 
 type toolsCmd struct {

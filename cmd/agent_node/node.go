@@ -3,15 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"time"
 
 	"agent_node/pkg/node"
-	"agent_node/pkg/ros/args"
-	"agent_node/pkg/ros/rosout"
 	"agent_node/pkg/shell"
 	"agent_node/pkg/watchdog"
 )
@@ -47,24 +43,11 @@ func serve(ctx context.Context, log *slog.Logger, health func() error) error {
 // Run runs the node until a signal: SIGINT, SIGTERM and SIGHUP bring the robot to rest, end every goal and leave with 0.
 func (nodeCmd) Run(e *env) (err error) {
 	outliveReaders()
-	a, err := args.Parse(e.rosArgs)
+	host, closeHost, err := e.reside("agent_node")
 	if err != nil {
 		return err
 	}
-	handler := rosout.New(rosout.FromArgs(a))
-	log := slog.New(handler)
-	host, closeHost, err := e.open("agent_node", a, log)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		err = errors.Join(err, handler.Close(ctx), closeHost())
-	}()
-	if err := handler.Attach(host); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, closeHost()) }()
 	n, err := node.New(host, node.Options{Discovery: discovery})
 	if err != nil {
 		return err
@@ -102,23 +85,11 @@ type watchdogCmd struct{}
 // Run watches a node until a signal.
 func (watchdogCmd) Run(e *env) (err error) {
 	outliveReaders()
-	a, err := args.Parse(e.rosArgs)
+	host, closeHost, err := e.reside("agent_node_watchdog")
 	if err != nil {
 		return err
 	}
-	handler := rosout.New(rosout.FromArgs(a))
-	host, closeHost, err := e.open("agent_node_watchdog", a, slog.New(handler))
-	if err != nil {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		err = errors.Join(err, handler.Close(ctx), closeHost())
-	}()
-	if err := handler.Attach(host); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, closeHost()) }()
 	w, err := watchdog.New(host)
 	if err != nil {
 		return err
@@ -130,35 +101,4 @@ func (watchdogCmd) Run(e *env) (err error) {
 	err = w.Run(running)
 	end()
 	return errors.Join(err, <-served, w.Close())
-}
-
-// send sends a task by ROS, or with --sim inside this process.
-func (c *runCmd) send(e *env, t shell.Task) (int, error) {
-	a, err := args.Parse(e.rosArgs)
-	if err != nil {
-		return shell.ExitUsage, err
-	}
-	if !c.Sim {
-		log := slog.New(slog.DiscardHandler)
-		host, closeHost, err := e.open(fmt.Sprintf("agent_node_run_%d", os.Getpid()), a, log)
-		if err != nil {
-			return shell.ExitFailed, err
-		}
-		code, err := shell.Run(e.ctx, host, t, e.out)
-		return code, errors.Join(err, closeHost())
-	}
-	log := slog.New(slog.DiscardHandler)
-	if c.Verbose {
-		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	}
-	var record io.Writer
-	if c.Record != "" {
-		f, err := os.Create(c.Record)
-		if err != nil {
-			return shell.ExitFailed, err
-		}
-		defer f.Close()
-		record = f
-	}
-	return shell.RunSim(e.ctx, shell.Sim{Args: a, Robot: c.Param, Seed: c.Seed, Rate: c.Rate, Record: record, Logger: log}, t, e.out)
 }

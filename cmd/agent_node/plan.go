@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
-	"agent_node/pkg/ros/args"
 	"agent_node/pkg/shell"
 )
 
@@ -25,33 +21,21 @@ type planCmd struct {
 }
 
 func (c *planCmd) Run(e *env) error {
-	code, err := c.ask(e, shell.PlanTask{
+	return e.ended(c.ask(e, shell.PlanTask{
 		Action: c.Action, Task: c.Task, Context: c.Context, MaxSteps: c.MaxSteps, JSON: c.JSON, WaitServer: c.WaitServer,
-	})
-	if err != nil {
-		if errors.Is(err, context.Canceled) && e.ctx.Err() != nil {
-			return exit(shell.ExitInterrupted)
-		}
-		if code == shell.ExitUsage {
-			fmt.Fprintln(os.Stderr, "agent_node:", err)
-			return exit(code)
-		}
-		return err
-	}
-	return exit(code)
+	}))
 }
 
 // ask by ROS, or with --sim inside this process.
 func (c *planCmd) ask(e *env, t shell.PlanTask) (int, error) {
-	a, err := args.Parse(e.rosArgs)
-	if err != nil {
-		return shell.ExitUsage, err
-	}
-	log := slog.New(slog.DiscardHandler)
 	if c.Sim {
-		return shell.PlanSim(e.ctx, shell.Sim{Args: a, Robot: c.Param, Seed: c.Seed, Rate: 1, Logger: log}, t, e.out)
+		a, err := e.parsed()
+		if err != nil {
+			return shell.ExitUsage, err
+		}
+		return shell.PlanSim(e.ctx, shell.Sim{Args: a, Robot: c.Param, Seed: c.Seed, Rate: 1, Logger: slog.New(slog.DiscardHandler)}, t, e.out)
 	}
-	host, closeHost, err := e.open(fmt.Sprintf("agent_node_plan_%d", os.Getpid()), a, log)
+	host, closeHost, err := e.visit("plan")
 	if err != nil {
 		return shell.ExitFailed, err
 	}

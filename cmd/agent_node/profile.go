@@ -3,12 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
-	"agent_node/pkg/node"
-	"agent_node/pkg/ros/args"
 	"agent_node/pkg/shell"
 )
 
@@ -26,7 +23,7 @@ type profilePolicyCmd struct {
 
 // Run lists what the node would open.
 func (c *profilePolicyCmd) Run(e *env) error {
-	a, err := args.Parse(e.rosArgs)
+	a, err := e.parsed()
 	if err != nil {
 		return err
 	}
@@ -84,26 +81,4 @@ func (c *profileCheckCmd) Run(e *env) error {
 		return shell.CheckProfile(e.ctx, nil, check, e.out)
 	}
 	return errors.Join(shell.CheckProfile(e.ctx, host, check, e.out), closeHost())
-}
-
-// params are what the command line says to the agent node.
-func (e *env) params() (map[string]any, error) {
-	a, err := args.Parse(e.rosArgs)
-	if err != nil {
-		return nil, err
-	}
-	n, err := a.Node("agent_node", "")
-	if err != nil {
-		return nil, err
-	}
-	return n.Params, nil
-}
-
-// visit is a node for looking around, under a name of its own.
-func (e *env) visit(what string) (node.Host, func() error, error) {
-	a, err := args.Parse(e.rosArgs)
-	if err != nil {
-		return nil, nil, err
-	}
-	return e.open(fmt.Sprintf("agent_node_%s_%d", what, os.Getpid()), a.AnyName(), slog.New(slog.DiscardHandler))
 }

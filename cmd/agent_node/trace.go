@@ -1,11 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -68,34 +64,22 @@ func (c *traceResumeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	code, err := c.send(e, shell.Task{Action: c.Action, Resume: session, JSON: c.JSON, WaitServer: c.WaitServer})
-	if err != nil {
-		if errors.Is(err, context.Canceled) && e.ctx.Err() != nil {
-			return exit(shell.ExitInterrupted)
-		}
-		return err
-	}
-	return exit(code)
+	return e.ended(c.send(e, shell.Task{Action: c.Action, Resume: session, JSON: c.JSON, WaitServer: c.WaitServer}))
 }
 
+// send by ROS, or with --sim inside this process.
 func (c *traceResumeCmd) send(e *env, t shell.Task) (int, error) {
-	a, err := args.Parse(e.rosArgs)
+	if !c.Sim {
+		return e.send("resume", t)
+	}
+	a, err := e.parsed()
 	if err != nil {
 		return shell.ExitUsage, err
 	}
-	log := slog.New(slog.DiscardHandler)
-	if c.Sim {
-		dir, err := filepath.Abs(filepath.Dir(c.File))
-		if err != nil {
-			return shell.ExitFailed, err
-		}
-		a.Params = append([]args.Param{{Pattern: "/**", Name: "trace.dir", Value: dir}}, a.Params...)
-		return shell.RunSim(e.ctx, shell.Sim{Args: a, Seed: c.Seed, Rate: 1, Logger: log}, t, e.out)
-	}
-	host, closeHost, err := e.open(fmt.Sprintf("agent_node_resume_%d", os.Getpid()), a, log)
+	dir, err := filepath.Abs(filepath.Dir(c.File))
 	if err != nil {
 		return shell.ExitFailed, err
 	}
-	code, err := shell.Run(e.ctx, host, t, e.out)
-	return code, errors.Join(err, closeHost())
+	a.Params = append([]args.Param{{Pattern: "/**", Name: "trace.dir", Value: dir}}, a.Params...)
+	return shell.RunSim(e.ctx, shell.Sim{Args: a, Seed: c.Seed, Rate: 1, Logger: slog.New(slog.DiscardHandler)}, t, e.out)
 }
