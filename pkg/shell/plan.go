@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,7 +11,6 @@ import (
 
 	"agent_node/pkg/harness"
 	"agent_node/pkg/ros"
-	"agent_node/pkg/ros/action"
 )
 
 // PlanTask is what plan asks for.
@@ -27,39 +25,19 @@ type PlanTask struct {
 
 // Plan asks for a plan, prints it as a tree and returns the exit code. Nothing moves. The end of ctx cancels the planning.
 func Plan(ctx context.Context, node ros.Node, t PlanTask, out io.Writer) (int, error) {
-	client, err := action.NewClient(node, t.Action, "agent_msgs/action/Decompose")
+	result, err := pursue(ctx, node, goal{
+		action: t.Action, typ: "agent_msgs/action/Decompose", waitServer: t.WaitServer, progress: &progress{out: out, quiet: true},
+		fill: func(of *ros.Type) *ros.Message {
+			return ros.New(of).With("task", t.Task).With("context", t.Context).With("max_steps", t.MaxSteps)
+		},
+	})
 	if err != nil {
 		return ExitFailed, err
 	}
-	defer client.Close()
-	wait, cancel := context.WithTimeout(ctx, t.WaitServer)
-	defer cancel()
-	if err := client.WaitReady(wait); err != nil {
-		return ExitFailed, fmt.Errorf("no action server %s after %v: is the node running, and active?", t.Action, t.WaitServer)
-	}
-	goal := ros.New(client.Type().Goal).With("task", t.Task).With("context", t.Context).With("max_steps", t.MaxSteps)
-	g, err := client.Send(ctx, goal, action.GoalOptions{})
-	if errors.Is(err, ros.ErrRejected) {
-		return ExitFailed, errors.New("the request was rejected: the node's log says why")
-	}
-	if err != nil {
+	if err := printAs(t.JSON, out, result.Result, PrintPlan); err != nil {
 		return ExitFailed, err
 	}
-	result, err := await(ctx, g, &progress{out: out, quiet: true})
-	if err != nil {
-		return ExitFailed, err
-	}
-	r := result.Result
-	if t.JSON {
-		data, err := r.MarshalJSON()
-		if err != nil {
-			return ExitFailed, err
-		}
-		fmt.Fprintf(out, "%s\n", data)
-	} else {
-		PrintPlan(out, r)
-	}
-	return planExit(r), nil
+	return planExit(result.Result), nil
 }
 
 // planExit is the exit code of a decomposition: run's, by the outcome that its reason belongs to.

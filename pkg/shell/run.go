@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"agent_node/pkg/ros"
-	"agent_node/pkg/ros/action"
 )
 
 // Exit codes of run.
@@ -63,65 +61,24 @@ func (t Task) goal(of *ros.Type) *ros.Message {
 	return ros.New(of).With("task", t.Task).With("success_criteria", append([]string{}, t.Criteria...)).With("dry_run", t.DryRun)
 }
 
-// cancelPatience is how long run waits for the result after Ctrl-C.
-const cancelPatience = 30 * time.Second
-
 // Run sends a task, shows its progress on out and returns the exit code. When ctx ends the goal is
 // canceled, and its result awaited.
 func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error) {
-	client, err := action.NewClient(node, t.Action, t.actionType())
-	if err != nil {
-		return ExitFailed, err
-	}
-	defer client.Close()
-	wait, cancel := context.WithTimeout(ctx, t.WaitServer)
-	defer cancel()
-	if err := client.WaitReady(wait); err != nil {
-		return ExitFailed, fmt.Errorf("no action server %s after %v: is the node running, and active?", t.Action, t.WaitServer)
-	}
 	p := &progress{out: out, quiet: t.JSON}
-	defer p.end()
-	g, err := client.Send(ctx, t.goal(client.Type().Goal), action.GoalOptions{Feedback: p.feedback})
-	if errors.Is(err, ros.ErrRejected) {
-		return ExitFailed, errors.New("the goal was rejected: the node's log and ~/trace say why")
-	}
+	result, err := pursue(ctx, node, goal{
+		action: t.Action, typ: t.actionType(), fill: t.goal, waitServer: t.WaitServer, progress: p,
+	})
 	if err != nil {
 		return ExitFailed, err
 	}
-	result, err := await(ctx, g, p)
-	p.end()
-	if err != nil {
+	if err := printAs(t.JSON, out, result.Result, PrintResult); err != nil {
 		return ExitFailed, err
-	}
-	if t.JSON {
-		data, err := result.Result.MarshalJSON()
-		if err != nil {
-			return ExitFailed, err
-		}
-		fmt.Fprintf(out, "%s\n", data)
-	} else {
-		PrintResult(out, result.Result)
 	}
 	code, ok := exitCode(result.Result.Int("outcome"))
 	if !ok {
 		return ExitFailed, fmt.Errorf("the result has no outcome (status %d)", result.Status)
 	}
 	return code, nil
-}
-
-// await waits for the result; the end of ctx cancels the goal first.
-func await(ctx context.Context, g *action.Goal, p *progress) (action.Outcome, error) {
-	result, err := g.Result(ctx)
-	if ctx.Err() == nil || err == nil {
-		return result, err
-	}
-	p.say("canceling; waiting until the robot rests")
-	ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
-	defer cancel()
-	if _, err := g.Cancel(ctx); err != nil {
-		return action.Outcome{}, fmt.Errorf("cancel: %w", err)
-	}
-	return g.Result(ctx)
 }
 
 // progress prints feedback, a line for each change.
