@@ -260,11 +260,10 @@ func (s *session) verified(callID string, v Verification) {
 // call a tool for the harness itself: free of the budget, of the goal's list and of the history.
 func (k *checker) call(name string, arguments json.RawMessage) tool.Result {
 	s := k.s
-	impl, ok := s.cfg.Tools.Get(name)
-	if !ok {
+	impl, spec := s.cfg.Tools.Lookup(name)
+	if spec == nil {
 		return tool.Result{ErrorKind: tool.UnknownTool, Content: name + " is not in the table"}
 	}
-	spec, _ := s.cfg.Tools.Spec(name)
 	limit := spec.TimeLimit
 	if limit == 0 {
 		limit = verifyLimit

@@ -33,7 +33,7 @@ type call struct {
 	given     string // arguments as the model wrote them
 	arguments json.RawMessage
 	impl      tool.Tool
-	spec      tool.Spec
+	spec      *tool.Spec
 	known     bool
 	refused   tool.ErrorKind // "": it passed the checks of its form
 	why       string
@@ -66,7 +66,7 @@ func (s *session) accepted(r model.Response, planned bool) *ending {
 		s.parsed(useUnusable, err.Error())
 		return exhausted(err)
 	}
-	b := &batch{calls: make([]call, len(r.Calls)), planned: planned}
+	b := s.newBatch(len(r.Calls), planned)
 	named := make([]model.Call, len(r.Calls))
 	left := s.account.Remaining(s.elapsed())
 	for i := range r.Calls {
@@ -86,6 +86,22 @@ func (s *session) accepted(r model.Response, planned bool) *ending {
 	})
 	s.fire(KindParsed, "", PhaseDispatch, nil)
 	return nil
+}
+
+// newBatch of n calls. What the one before was made of is used again, but for a plan's: its stages are looked at afterwards.
+func (s *session) newBatch(n int, planned bool) *batch {
+	b := s.spent
+	if s.spent = nil; b == nil {
+		b = &batch{}
+	}
+	calls := b.calls
+	if cap(calls) < n {
+		calls = make([]call, n)
+	}
+	calls = calls[:n]
+	clear(calls)
+	*b = batch{calls: calls, planned: planned}
+	return b
 }
 
 func checked(c *call) string {
@@ -108,9 +124,10 @@ func (s *session) form(c *call, m *model.Call, i int) {
 	}
 	s.ids[c.id] = -1
 	table := s.cfg.Tools
-	if impl, ok := table.Get(c.tool); ok {
-		c.impl, c.known = impl, true
-		c.spec, _ = table.Spec(c.tool)
+	if c.impl, c.spec = table.Lookup(c.tool); c.spec != nil {
+		c.known = true
+	} else {
+		c.spec = &tool.Spec{}
 	}
 	switch {
 	case m.ID != "" && used:
@@ -162,7 +179,7 @@ func (s *session) freshID(i int) string {
 func (s *session) names() string {
 	var names []string
 	for _, d := range s.h.definitions {
-		if s.permitted(d.spec) {
+		if s.permitted(&d.spec) {
 			names = append(names, d.spec.Name)
 		}
 	}

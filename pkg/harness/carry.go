@@ -102,7 +102,7 @@ func (s *session) runAlone(b *batch, group []call) {
 			c.end(s.control(b, c))
 			return
 		}
-		r, how := s.outcome(c)
+		r, how := s.outcome(c, true)
 		s.returned(b, c, r, how)
 		return
 	}
@@ -110,9 +110,9 @@ func (s *session) runAlone(b *batch, group []call) {
 
 // outcome of a call: the tool's, or by the record. A call of which the record does not say how it ended was interrupted: it is not
 // carried out again by itself.
-func (s *session) outcome(c *call) (tool.Result, tool.Ending) {
+func (s *session) outcome(c *call, alone bool) (tool.Result, tool.Ending) {
 	if c.script == nil {
-		return s.invoke(c)
+		return s.invoke(c, alone)
 	}
 	if was := c.script.results[c.id]; was != nil {
 		c.unknown = was.Ending == endingUnknown
@@ -145,7 +145,7 @@ func (s *session) runTogether(b *batch, group []call) {
 		if c := &group[i]; !c.done {
 			left++
 			s.apart(func() {
-				r, how := s.outcome(c)
+				r, how := s.outcome(c, false)
 				results <- outcome{c, r, how}
 			})
 		}
@@ -161,7 +161,7 @@ func (s *session) runTogether(b *batch, group []call) {
 // replayTogether takes the results of a group by the record; those that made everything stop come in the order in which they did.
 func (s *session) replayTogether(b *batch, group []call) {
 	take := func(c *call) {
-		r, how := s.outcome(c)
+		r, how := s.outcome(c, false)
 		s.returned(b, c, r, how)
 	}
 	for e := s.peek(); e != nil && Kind(e.Kind) == KindStop; e = s.peek() {
@@ -195,11 +195,17 @@ func (s *session) returned(b *batch, c *call, r tool.Result, how tool.Ending) {
 	}
 }
 
-// invoke the tool itself. It is called in other goroutines, too, and changes nothing of the session.
-func (s *session) invoke(c *call) (tool.Result, tool.Ending) {
+// invoke the tool itself. A call that is not alone is invoked in other goroutines, and changes nothing of the session.
+func (s *session) invoke(c *call, alone bool) (tool.Result, tool.Ending) {
 	tc := tool.Call{ID: c.id, Session: s.goal.Session, Arguments: c.arguments, Left: c.left, Note: s.noter(c.id)}
 	how := tool.Invocation{
 		After: s.after, Go: s.apart, TimeLimit: c.spec.TimeLimit, Grace: readGrace, DryRun: s.goal.DryRun, Late: s.late,
+	}
+	if alone {
+		how.Flights = &s.flights
+		if s.relay != nil {
+			how.Lender = s.relay
+		}
 	}
 	if c.spec.Class == tool.Skill && !s.goal.DryRun {
 		// A skill's own time limit is kept by the skill, which knows when it is paused. Here it is bounded by what is

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -25,12 +26,20 @@ type claims struct {
 
 // claim of one skill.
 type claim struct {
-	call      *call
+	call      claimant
 	post      []criteria.Criterion
 	found     []Verification
 	actuators []string // not moved by a later verified skill
 	failed    string   // why the skill failed; "": it did not
 }
+
+// claimant is the call that a claim is of. The call itself is gone with its answer.
+type claimant struct {
+	id, tool  string
+	arguments json.RawMessage
+}
+
+func claimantOf(c *call) claimant { return claimant{c.id, c.tool, c.arguments} }
 
 // succeeded takes a skill whose postconditions (maybe none) hold.
 func (k *claims) succeeded(c *call, post []criteria.Criterion, found []Verification) {
@@ -57,7 +66,7 @@ func (k *claims) succeeded(c *call, post []criteria.Criterion, found []Verificat
 	}
 	k.active = kept
 	if len(post) > 0 {
-		k.active = append(k.active, claim{call: c, post: post, found: found, actuators: slices.Clone(c.spec.Actuators)})
+		k.active = append(k.active, claim{call: claimantOf(c), post: post, found: found, actuators: slices.Clone(c.spec.Actuators)})
 	}
 }
 
@@ -82,7 +91,7 @@ func (k *claims) hold(v Verification, callID string) {
 
 // failed takes a skill that ran and did not succeed.
 func (k *claims) failed(c *call, post []criteria.Criterion, why string) {
-	k.active = append(k.active, claim{call: c, post: post, failed: why})
+	k.active = append(k.active, claim{call: claimantOf(c), post: post, failed: why})
 }
 
 // pending is what is still to be checked, the model's own criteria first, and what is settled already.

@@ -94,27 +94,12 @@ func (e *abandonedError) Unwrap() error { return e.cause }
 // guarded runs somebody else's code in another goroutine, so that neither its panic nor its hanging takes the session
 // along: when ctx has ended and f has not returned after grace, it is abandoned.
 func guarded[T any](ctx context.Context, clock Clock, run func(func()), grace time.Duration, what string, f func(context.Context) (T, error)) (T, error) {
-	g := &guardedCall[T]{ctx: ctx, what: what, f: f, done: make(chan struct{})}
-	run(g.run)
-	select {
-	case <-g.done:
-		return g.value, g.err
-	case <-ctx.Done():
-	}
-	late := make(chan struct{})
-	stop := clock.AfterFunc(grace, func() { close(late) })
-	defer stop()
-	select {
-	case <-g.done:
-		return g.value, g.err
-	case <-late:
-		var zero T
-		return zero, &abandonedError{what: what, grace: grace, cause: context.Cause(ctx)}
-	}
+	value, err, _ := newGuard(what, f).do(ctx, clock, nil, run, grace)
+	return value, err
 }
 
-// guardedCall is one call of somebody else's code under way.
-type guardedCall[T any] struct {
+// guard is what a call of somebody else's code needs while it is under way. One call after another may use it, as long as none was abandoned.
+type guard[T any] struct {
 	ctx   context.Context
 	what  string
 	f     func(context.Context) (T, error)
@@ -122,16 +107,59 @@ type guardedCall[T any] struct {
 	err   error
 	ended bool // f has returned
 	done  chan struct{}
+	work  func() // run, in one piece of memory for all calls
 }
 
-func (g *guardedCall[T]) run() {
+func newGuard[T any](what string, f func(context.Context) (T, error)) *guard[T] {
+	g := &guard[T]{what: what, f: f, done: make(chan struct{}, 1)}
+	g.work = g.run
+	return g
+}
+
+// do one call, by a relay if there is one, else by run. usable: the guard is free for the next one; else somebody else's code still has it.
+func (g *guard[T]) do(ctx context.Context, clock Clock, by *relay, run func(func()), grace time.Duration) (value T, err error, usable bool) {
+	g.ctx = ctx
+	if by != nil {
+		if !by.Lend(ctx, ctx, grace, g.work) {
+			return value, &abandonedError{what: g.what, grace: grace, cause: context.Cause(ctx)}, false
+		}
+		<-g.done
+		return g.outcome()
+	}
+	run(g.work)
+	select {
+	case <-g.done:
+		return g.outcome()
+	case <-ctx.Done():
+	}
+	late := make(chan struct{})
+	stop := clock.AfterFunc(grace, func() { close(late) })
+	defer stop()
+	select {
+	case <-g.done:
+		return g.outcome()
+	case <-late:
+		return value, &abandonedError{what: g.what, grace: grace, cause: context.Cause(ctx)}, false
+	}
+}
+
+// outcome of the call that is done; the guard keeps nothing of it.
+func (g *guard[T]) outcome() (value T, err error, usable bool) {
+	var none T
+	value, err = g.value, g.err
+	g.ctx, g.value, g.err, g.ended = nil, none, nil, false
+	return value, err, true
+}
+
+// run is the other goroutine's part; sending done is the last that it does with the guard.
+func (g *guard[T]) run() {
 	defer func() {
 		if p := recover(); p != nil {
 			g.err = &panicError{what: g.what, value: p, stack: debug.Stack()}
 		} else if !g.ended {
 			g.err = &panicError{what: g.what, value: "its goroutine ended without a result"}
 		}
-		close(g.done)
+		g.done <- struct{}{}
 	}()
 	g.value, g.err = g.f(g.ctx)
 	g.ended = true

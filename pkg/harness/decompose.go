@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,7 +202,7 @@ func (d *decomposition) offer() {
 	}
 	for _, x := range d.h.definitions {
 		permission, _ := d.cfg.Policy.Decide(x.spec)
-		if x.spec.Class == tool.Control || permission == policy.Deny || !d.permitted(x.spec) {
+		if x.spec.Class == tool.Control || permission == policy.Deny || !d.permitted(&x.spec) {
 			continue
 		}
 		d.names = append(d.names, x.spec.Name)
@@ -302,7 +303,7 @@ func (d *decomposition) proposed(r model.Response) *ending {
 		d.ids[c.ID] = -1
 		named[i] = c
 	}
-	d.history.Assistant(r.Text, named)
+	d.history.Assistant(r.Text, slices.Clone(named))
 	d.fields.Reset().String("use", useCalls).List("calls", len(named), func(i int, o *trace.Fields) {
 		o.String("call_id", named[i].ID)
 	})

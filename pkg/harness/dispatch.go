@@ -21,11 +21,13 @@ func (s *session) dispatch() *ending {
 		s.perform(b, b.calls[b.next:b.next+s.together(b)])
 	}
 	s.callOff(b, "not begun: ")
-	if !b.planned { // a plan is carried out as it stands, and what it reads may well be the same twice
-		s.stuck.step(b.halted == nil)
-	}
+	halted := b.halted
 	s.batch = nil
-	return b.halted
+	if !b.planned { // a plan is carried out as it stands, and what it reads may well be the same twice
+		s.stuck.step(halted == nil)
+		s.spent = b
+	}
+	return halted
 }
 
 // callOff gives every call that is left its observation.
@@ -66,10 +68,10 @@ func (s *session) together(b *batch) int {
 // sound says that the call passed the checks of its form.
 func (c *call) sound() bool { return c.known && c.refused == "" }
 
-func reads(s tool.Spec) bool { return s.Class == tool.Query || s.Class == tool.Verify }
+func reads(s *tool.Spec) bool { return s.Class == tool.Query || s.Class == tool.Verify }
 
 // beside says whether a skill may run while all of the others do: each of its actuators beside each of theirs.
-func beside(s tool.Spec, others []call) bool {
+func beside(s *tool.Spec, others []call) bool {
 	for i := range others {
 		for _, a := range s.Actuators {
 			if !slices.Contains(others[i].spec.Alongside, a) {
@@ -134,7 +136,7 @@ func (s *session) admit(b *batch, c *call) {
 			return
 		}
 	}
-	permission, why := s.h.judge.Decide(c.spec, c.arguments)
+	permission, why := s.h.judge.Decide(*c.spec, c.arguments)
 	if permission != policy.Deny && (moves || !skill) { // a dry run sends nothing
 		if wait, rate, ok := s.inTime(c); !ok {
 			deny(tool.PreconditionFailed, "%s may be called at the rate of %s only; the next call may begin in %.1f s", c.tool, rate, wait.Seconds())
@@ -157,18 +159,16 @@ func (s *session) admit(b *batch, c *call) {
 
 // inTime says whether the rate of the call's tool lets it begin, and else how long it would have to wait.
 func (s *session) inTime(c *call) (wait time.Duration, rate policy.Rate, ok bool) {
-	var was struct {
-		Wait int64 `json:"wait_ns"`
-	}
-	switch {
-	case s.next(KindLimited, c.id, &was):
-		wait, rate = time.Duration(was.Wait), s.cfg.Policy.Rates[c.tool]
-	case s.script != nil:
-		return 0, rate, true
-	default:
-		if wait, rate, ok = s.h.limiter.Take(c.tool, s.rawTime(s.last)); ok {
+	if s.script != nil {
+		var was struct {
+			Wait int64 `json:"wait_ns"`
+		}
+		if !s.next(KindLimited, c.id, &was) {
 			return 0, rate, true
 		}
+		wait, rate = time.Duration(was.Wait), s.cfg.Policy.Rates[c.tool]
+	} else if wait, rate, ok = s.h.limiter.Take(c.tool, s.rawTime(s.last)); ok {
+		return 0, rate, true
 	}
 	s.fields.Reset().Int("wait_ns", int64(wait))
 	s.record(KindLimited, c.id)

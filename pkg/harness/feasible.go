@@ -102,7 +102,7 @@ func (d *decomposition) readings() map[string]json.RawMessage {
 	for _, x := range d.h.definitions {
 		table := d.cfg.Tools
 		permission, _ := d.cfg.Policy.Decide(x.spec)
-		if x.spec.Class != tool.Query || permission != policy.Allow || !d.permitted(x.spec) {
+		if x.spec.Class != tool.Query || permission != policy.Allow || !d.permitted(&x.spec) {
 			continue
 		}
 		arguments, err := table.Validate(x.spec.Name, []byte("{}"))
@@ -113,7 +113,7 @@ func (d *decomposition) readings() map[string]json.RawMessage {
 		all.Go(func() {
 			ctx, done := until(d.ctx, clock, end, context.DeadlineExceeded)
 			defer done()
-			r, _ := tool.Invoke(ctx, impl, x.spec, tool.Call{
+			r, _ := tool.Invoke(ctx, impl, &x.spec, tool.Call{
 				ID: "read_" + x.spec.Name, Session: d.goal.Session, Arguments: arguments, Note: func(string, any) {},
 			}, tool.Invocation{After: d.after, Grace: 100 * time.Millisecond})
 			if !r.OK || len(r.Content) > readBytes {

@@ -118,10 +118,13 @@ func fillIn(cfg *Config) error {
 //	ctx, cancel := context.WithCancelCause(parent)
 //	cancel(harness.Interrupt{Reason: harness.ReasonCanceled, Message: "by the client"})
 //
-// (any other cause counts as canceled). One goroutine owns the session. Run returns when the result is final and
+// (any other cause counts as canceled). Run returns when the result is final and
 // rest is measured, or says that it is not; it never panics. o may be nil.
 func (h *Harness) Run(ctx context.Context, g Goal, o Observer) Result {
 	s := newSession(h, g, o)
 	defer s.close()
-	return s.run(ctx)
+	s.relay = newRelay(s.after)
+	var r Result
+	s.relay.run(func() { r = s.run(ctx) })
+	return r
 }

@@ -88,15 +88,17 @@ func (s *session) observe(b *batch, c *call) {
 // fit brings what was observed into the form that the model and the record get: valid UTF-8 of a bounded length. What that changes is
 // kept whole beside the record, and a note says where.
 func (s *session) fit(c *call, whole string) string {
-	var kept json.RawMessage
-	if s.next(KindWhole, c.id, &kept) {
-		s.write(KindWhole, c.id, s.state(), kept)
-		if !c.ran {
-			return s.script.results[c.id].Content
+	if s.script != nil {
+		var kept json.RawMessage
+		if s.next(KindWhole, c.id, &kept) {
+			s.write(KindWhole, c.id, s.state(), kept)
+			if !c.ran {
+				return s.script.results[c.id].Content
+			}
 		}
-	}
-	if s.script != nil && c.ran {
-		return whole // as it was recorded
+		if c.ran {
+			return whole // as it was recorded
+		}
 	}
 	id := c.id
 	most := s.cfg.MaxResultBytes
@@ -120,12 +122,14 @@ func (s *session) fit(c *call, whole string) string {
 
 // pictures records what a call saw and returns it as the model is shown it; a model that is shown none is told so.
 func (s *session) pictures(c *call, taken []tool.Image) (shown []model.Image, note string) {
-	var was struct{ Images []model.Image }
-	if s.next(KindImages, c.id, &was) {
-		shown = was.Images
-		s.fields.Reset().Any("images", shown)
-		s.record(KindImages, c.id)
-		return shown, ""
+	if s.script != nil {
+		var was struct{ Images []model.Image }
+		if s.next(KindImages, c.id, &was) {
+			shown = was.Images
+			s.fields.Reset().Any("images", shown)
+			s.record(KindImages, c.id)
+			return shown, ""
+		}
 	}
 	if len(taken) == 0 {
 		return nil, ""

@@ -81,11 +81,11 @@ func (s *session) wave(p workflow.Plan, order []int, done map[string]bool) int {
 	for _, i := range order {
 		stage := p.Steps[i]
 		met := !slices.ContainsFunc(stage.DependsOn, func(id string) bool { return !done[id] })
-		spec, known := s.cfg.Tools.Spec(stage.Tool)
-		if stage.Agent() || !known || !met || len(calls) >= s.account.StagesLeft() {
+		_, spec := s.cfg.Tools.Lookup(stage.Tool)
+		if stage.Agent() || spec == nil || !met || len(calls) >= s.account.StagesLeft() {
 			break
 		}
-		calls = append(calls, call{spec: spec, known: known})
+		calls = append(calls, call{spec: spec, known: true})
 	}
 	if len(calls) < 2 {
 		return 1

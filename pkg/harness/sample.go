@@ -136,14 +136,35 @@ func (s *session) shown(r *model.Response) {
 
 // askModel asks the model, or takes what it answered by the record.
 func (s *session) askModel(r model.Request) (model.Response, error) {
-	var was recordedResponse
-	if s.expect(KindResponse, &was) {
-		return was.response()
+	if s.script != nil {
+		var was recordedResponse
+		if s.expect(KindResponse, &was) {
+			return was.response()
+		}
 	}
-	m := s.cfg.Model
-	return guarded(s.ctx, s.cfg.Clock, s.apart, sampleGrace, "the model", func(ctx context.Context) (model.Response, error) {
-		return m.Sample(ctx, r)
-	})
+	q := s.question
+	if q == nil {
+		q = newQuestion(s.cfg.Model)
+		s.question = q
+	}
+	q.request = r
+	response, err, usable := q.do(s.ctx, s.cfg.Clock, s.relay, s.apart, sampleGrace)
+	if !usable {
+		s.question = nil // it is the model's for ever
+	}
+	return response, err
+}
+
+// question is what asking a model needs while it is under way; the samples of a session use it one after another.
+type question struct {
+	*guard[model.Response]
+	request model.Request
+}
+
+func newQuestion(m model.Model) *question {
+	q := &question{}
+	q.guard = newGuard("the model", func(ctx context.Context) (model.Response, error) { return m.Sample(ctx, q.request) })
+	return q
 }
 
 // errorFields writes what is decided on by an error of the model.
@@ -161,10 +182,11 @@ func (s *session) errorFields(err error) {
 // afford decides on what a model adapter asks more than once: each try is reserved at its worst like a step of its own, beside what the
 // ones before it used. It may be called by the sample's goroutine after the session has given that up, so it works on a copy.
 func (s *session) afford(size budget.Size) func(model.Usage) (uint64, error) {
-	account, elapsed := s.account.After(0, 0), s.elapsed()
+	account, elapsed := *s.account, s.elapsed()
 	bound, own := s.meter.Bound(size), s.outCap
 	return func(wasted model.Usage) (uint64, error) {
-		return account.After(wasted.InputTokens, wasted.OutputTokens).Reserve(bound, own, elapsed)
+		then := account.After(wasted.InputTokens, wasted.OutputTokens)
+		return then.Reserve(bound, own, elapsed)
 	}
 }
 

@@ -35,7 +35,10 @@ type session struct {
 	obs  Observer
 	log  trace.Log
 
+	relay    *relay // to the model's and the tools' code, one after another; nil: a replay, which has none
 	workers  *workers
+	question *question                               // to the model, for all samples one after another
+	flights  tool.Flights                            // for all calls one after another
 	apart    func(func())                            // runs somebody else's code in another goroutine
 	after    func(time.Duration, func()) func() bool // the clock's AfterFunc
 	late     func(tool.Call, tool.Result)            // records what an abandoned call observed in the end
@@ -73,9 +76,10 @@ type session struct {
 	seen     int            // steps that are recorded
 	ids      map[string]int // call id -> index in steps, or -1 while it has no observation
 	batch    *batch
-	restless bool // rest could not be measured for as long as there was time
-	begun    bool // a skill was begun: something may have moved
-	ran      bool // a skill ran
+	spent    *batch // the memory of the next one; nil: none
+	restless bool   // rest could not be measured for as long as there was time
+	begun    bool   // a skill was begun: something may have moved
+	ran      bool   // a skill ran
 	stuck    stuck
 	unusable int  // unusable answers in a row
 	lost     int  // lost dependencies in a row
@@ -203,7 +207,8 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.moving, s.halt = context.WithCancelCause(s.ctx)
-	*release = func() { s.disarm(); s.halt(nil); s.cancel(nil) }
+	unwatch := s.watch()
+	*release = func() { s.disarm(); unwatch(); s.halt(nil); s.cancel(nil) }
 	s.deadlines()
 	s.arm()
 
@@ -252,6 +257,15 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 	s.fire(KindSession, "", PhaseAssemble, nil)
 	cfg.Logger.Info("session begins", "session", s.goal.Session, "task", Echo(s.h.redact.Text(s.goal.Task)))
 	return bad
+}
+
+// watch the contexts of what the session lends its goroutine to.
+func (s *session) watch() (stop func()) {
+	if s.relay == nil {
+		return func() {}
+	}
+	one, two := context.AfterFunc(s.ctx, s.relay.Look), context.AfterFunc(s.moving, s.relay.Look)
+	return func() { one(); two() }
 }
 
 // system prompt of the session or of a stage. What a record says stays as it was: a newer prompt decides nothing about it.
@@ -329,7 +343,7 @@ func (s *session) tools() []model.Tool {
 	}
 	var out []model.Tool
 	for _, d := range s.h.definitions {
-		if s.permitted(d.spec) {
+		if s.permitted(&d.spec) {
 			out = append(out, d.seen)
 		}
 	}
@@ -343,7 +357,7 @@ func (s *session) othersJSON() []byte { return s.definitions(false) }
 func (s *session) definitions(permitted bool) []byte {
 	b := []byte{'['}
 	for _, d := range s.h.definitions {
-		if s.permitted(d.spec) == permitted {
+		if s.permitted(&d.spec) == permitted {
 			if len(b) > 1 {
 				b = append(b, ',')
 			}
@@ -354,7 +368,7 @@ func (s *session) definitions(permitted bool) []byte {
 }
 
 // permitted by the goal's list of allowed tools.
-func (s *session) permitted(spec tool.Spec) bool {
+func (s *session) permitted(spec *tool.Spec) bool {
 	return s.allowed == nil || spec.Class == tool.Control || s.allowed[spec.Name]
 }
 

@@ -153,12 +153,12 @@ func (a *Account) Sampled(input, output uint64) {
 }
 
 // After is the account as it will stand once so many tokens more are booked; the account itself stays as it is.
-func (a *Account) After(input, output uint64) *Account {
+func (a *Account) After(input, output uint64) Account {
 	b := *a
 	b.used.InputTokens = add(b.used.InputTokens, input)
 	b.used.OutputTokens = add(b.used.OutputTokens, output)
 	b.used.Cost = b.prices.Cost(b.used.InputTokens, b.used.OutputTokens)
-	return &b
+	return b
 }
 
 // Over says which token or cost limit the last answer broke, whatever cap it was given; nil: none.

@@ -32,18 +32,13 @@ func New(system, task string, tools []model.Tool) *History {
 	return h
 }
 
-// Assistant appends a model's answer. Arguments that are no JSON object would make endpoints refuse every later
+// Assistant appends a model's answer; its calls are the history's from now on. Arguments that are no JSON object would make endpoints refuse every later
 // request, so they are shown as a text inside one; the trace keeps what the model really wrote.
 func (h *History) Assistant(text string, calls []model.Call) {
-	m := model.Message{Role: model.RoleAssistant, Content: text}
-	if len(calls) > 0 {
-		m.Calls = make([]model.Call, len(calls))
-		for i, c := range calls {
-			c = model.Call{ID: trace.ValidText(c.ID), Tool: trace.ValidText(c.Tool), Arguments: object(trace.ValidText(c.Arguments))}
-			m.Calls[i] = c
-		}
+	for i, c := range calls {
+		calls[i] = model.Call{ID: trace.ValidText(c.ID), Tool: trace.ValidText(c.Tool), Arguments: object(trace.ValidText(c.Arguments))}
 	}
-	h.append(m)
+	h.append(model.Message{Role: model.RoleAssistant, Content: text, Calls: calls})
 }
 
 // Observation appends the result of one call of the last answer, with the images that belong to it.

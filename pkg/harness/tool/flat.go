@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 )
@@ -11,10 +12,11 @@ import (
 // big fractions, which would cost a third of a step of the loop.
 type flat struct {
 	properties map[string]flatRule
-	required   []string
+	required   uint64 // by the properties' places
 }
 
 type flatRule struct {
+	place    int    // among the properties, in the order of their names
 	kind     string // string, number, integer, boolean
 	enum     []string
 	min, max float64 // strictly inside is certainly valid; on the bound the library decides
@@ -37,25 +39,26 @@ func newFlat(root map[string]any) *flat {
 		return nil
 	}
 	f := &flat{properties: map[string]flatRule{}}
-	if list, ok := root["required"].([]any); ok {
-		for _, x := range list {
-			name, ok := x.(string)
-			if !ok {
-				return nil
-			}
-			f.required = append(f.required, name)
-		}
-	}
 	props, ok := root["properties"].(map[string]any)
 	if !ok && root["properties"] != nil {
 		return nil
 	}
-	for name, p := range props {
-		rule, ok := newRule(p)
-		if !ok {
+	for place, name := range slices.Sorted(maps.Keys(props)) {
+		rule, ok := newRule(props[name])
+		if !ok || place >= mostFlat {
 			return nil
 		}
+		rule.place = place
 		f.properties[name] = rule
+	}
+	list, _ := root["required"].([]any)
+	for _, x := range list {
+		name, _ := x.(string)
+		rule, ok := f.properties[name]
+		if !ok {
+			return nil // what is required and not described
+		}
+		f.required |= 1 << rule.place
 	}
 	return f
 }
@@ -117,41 +120,109 @@ func newRule(p any) (flatRule, bool) {
 	return r, true
 }
 
+// mostFlat properties: one bit for each.
+const mostFlat = 64
+
 // maxExact is the largest integer below which float64 holds every integer.
 const maxExact = 1 << 53
 
-// certainlyValid is true only if the library would accept v.
-func (f *flat) certainlyValid(v map[string]any) bool {
-	for _, name := range f.required {
-		if _, ok := v[name]; !ok {
-			return false
-		}
+// certainlyValid is true only if the text is strict JSON that the library would accept. It reads the text once and keeps nothing of it;
+// texts with escapes are left to the library.
+func (f *flat) certainlyValid(text []byte) bool {
+	p := parser{text: text}
+	p.space()
+	if !p.byte('{') {
+		return false
 	}
-	for name, x := range v {
-		r, ok := f.properties[name]
+	var seen uint64 // by the property's place
+	p.space()
+	for first := true; !p.byte('}'); first = false {
+		if !first {
+			if !p.byte(',') {
+				return false
+			}
+			p.space()
+		}
+		key, ok := p.plain()
 		if !ok {
 			return false
 		}
-		switch x := x.(type) {
-		case string:
-			if r.kind != "string" || r.enum != nil && !slices.Contains(r.enum, x) {
-				return false
-			}
-		case bool:
-			if r.kind != "boolean" {
-				return false
-			}
-		case int64:
-			if r.kind != "number" && r.kind != "integer" || x <= -maxExact || x >= maxExact || !(float64(x) > r.min && float64(x) < r.max) {
-				return false
-			}
-		case float64:
-			if r.kind != "number" || !(x > r.min && x < r.max) {
-				return false
-			}
-		default:
+		r, ok := f.properties[string(key)]
+		if !ok || seen&(1<<r.place) != 0 {
 			return false
 		}
+		seen |= 1 << r.place
+		p.space()
+		if !p.byte(':') {
+			return false
+		}
+		p.space()
+		if !r.accepts(&p) {
+			return false
+		}
+		p.space()
 	}
+	p.space()
+	return p.pos == len(text) && seen&f.required == f.required
+}
+
+// accepts reads one value.
+func (r *flatRule) accepts(p *parser) bool {
+	switch r.kind {
+	case "string":
+		v, ok := p.plain()
+		return ok && (r.enum == nil || slices.ContainsFunc(r.enum, func(e string) bool { return e == string(v) }))
+	case "boolean":
+		return p.word("true") || p.word("false")
+	}
+	if p.pos >= len(p.text) || p.text[p.pos] != '-' && !isDigit(p.text[p.pos]) {
+		return false
+	}
+	n, v, integer, err := p.scalar()
+	switch {
+	case err != nil:
+		return false
+	case integer:
+		return n > -maxExact && n < maxExact && float64(n) > r.min && float64(n) < r.max
+	}
+	return r.kind == "number" && v > r.min && v < r.max
+}
+
+// byte reads one character of the grammar.
+func (p *parser) byte(c byte) bool {
+	if p.pos >= len(p.text) || p.text[p.pos] != c {
+		return false
+	}
+	p.pos++
 	return true
 }
+
+// word reads a literal name.
+func (p *parser) word(w string) bool {
+	end := p.pos + len(w)
+	if end > len(p.text) || string(p.text[p.pos:end]) != w || end < len(p.text) && isWord(p.text[end]) {
+		return false
+	}
+	p.pos = end
+	return true
+}
+
+// plain reads a text without escapes, of ASCII that prints; it is a part of the text that is read.
+func (p *parser) plain() ([]byte, bool) {
+	if !p.byte('"') {
+		return nil, false
+	}
+	from := p.pos
+	for ; p.pos < len(p.text); p.pos++ {
+		switch c := p.text[p.pos]; {
+		case c == '"':
+			p.pos++
+			return p.text[from : p.pos-1], true
+		case c == '\\' || c < 0x20 || c >= 0x7f:
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

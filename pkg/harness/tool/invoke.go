@@ -17,6 +17,8 @@ type Invocation struct {
 	After func(d time.Duration, f func()) (stop func() bool)
 	// Go runs f in another goroutine; nil: a new one.
 	Go func(f func())
+	// Lender, if given, is used in place of Go.
+	Lender Lender
 	// TimeLimit bounds the call; 0: only ctx does.
 	TimeLimit time.Duration
 	// Grace is how long a call may go on after ctx or the limit has ended it: a skill needs it to bring its actuator to
@@ -26,6 +28,32 @@ type Invocation struct {
 	DryRun bool
 	// Late is told what an abandoned call observed in the end. It is called in the call's own goroutine.
 	Late func(Call, Result)
+	// Flights, if given, is the memory of calls that are made one after another.
+	Flights *Flights
+}
+
+// Lender carries out work so that who asks for it goes on although it hangs.
+type Lender interface {
+	// Lend returns true when work has, and false when ctx or parent, of which ctx is a child, has ended and work has not returned within
+	// grace of that. It is not safe for concurrent use.
+	Lend(ctx, parent context.Context, grace time.Duration, work func()) bool
+	// Look is called when ctx has ended otherwise than with its parent.
+	Look()
+}
+
+// Flights is memory that calls use one after another; the zero value is ready. It is not safe for concurrent use.
+type Flights struct{ free *flight }
+
+// take memory for a call: what the call before left, or new.
+func (f *Flights) take() *flight {
+	if f == nil || f.free == nil {
+		c := &flight{done: make(chan struct{}, 1)}
+		c.work = c.run
+		return c
+	}
+	c := f.free
+	f.free = nil
+	return c
 }
 
 // Ending says how a call came to its result.
@@ -40,35 +68,29 @@ const (
 
 // Invoke makes one call and always returns: with what the tool observed, with what its panic said, or without it when it hangs.
 // The result is sound: a kind when it failed, none when it did not.
-func Invoke(ctx context.Context, t Tool, s Spec, c Call, how Invocation) (Result, Ending) {
+func Invoke(ctx context.Context, t Tool, s *Spec, c Call, how Invocation) (Result, Ending) {
 	if how.After == nil {
 		how.After = func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 	}
 	if how.Go == nil {
 		how.Go = func(f func()) { go f() }
 	}
+	parent := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if how.TimeLimit > 0 {
-		stop := how.After(how.TimeLimit, func() { cancel(limitError(how.TimeLimit)) })
+	if limit := how.TimeLimit; limit > 0 {
+		lender := how.Lender
+		stop := how.After(limit, func() {
+			cancel(limitError(limit))
+			if lender != nil {
+				lender.Look()
+			}
+		})
 		defer stop()
 	}
-	f := &flight{ctx: ctx, tool: t, spec: s, call: c, how: how, done: make(chan struct{})}
-	how.Go(f.run)
-	select {
-	case <-f.done:
-		return f.landed()
-	case <-ctx.Done():
-	}
-	late := make(chan struct{})
-	stop := how.After(how.Grace, func() { close(late) })
-	defer stop()
-	select {
-	case <-f.done:
-		return f.landed()
-	case <-late:
-	}
-	if !f.over.CompareAndSwap(false, true) { // it came in the very last moment
+	f := how.Flights.take()
+	f.ctx, f.tool, f.spec, f.call, f.how = ctx, t, s, c, how
+	if f.returned(parent) || !f.over.CompareAndSwap(false, true) { // it came in the very last moment
 		<-f.done
 		return f.landed()
 	}
@@ -87,13 +109,38 @@ func Invoke(ctx context.Context, t Tool, s Spec, c Call, how Invocation) (Result
 type flight struct {
 	ctx    context.Context
 	tool   Tool
-	spec   Spec
+	spec   *Spec
 	call   Call
 	how    Invocation
 	result Result
 	ending Ending
 	done   chan struct{}
 	over   atomic.Bool // taken once: by the call's return or by its abandonment
+	work   func()      // run, in one piece of memory for all calls
+}
+
+// returned starts the work, and waits for it as long as it may take.
+func (f *flight) returned(parent context.Context) bool {
+	if f.how.Lender != nil {
+		return f.how.Lender.Lend(f.ctx, parent, f.how.Grace, f.work)
+	}
+	f.how.Go(f.work)
+	select {
+	case <-f.done:
+		f.done <- struct{}{}
+		return true
+	case <-f.ctx.Done():
+	}
+	late := make(chan struct{})
+	stop := f.how.After(f.how.Grace, func() { close(late) })
+	defer stop()
+	select {
+	case <-f.done:
+		f.done <- struct{}{}
+		return true
+	case <-late:
+		return false
+	}
 }
 
 func (f *flight) run() {
@@ -102,7 +149,7 @@ func (f *flight) run() {
 	f.ending = Panicked
 	defer func() {
 		if f.over.CompareAndSwap(false, true) {
-			close(f.done)
+			f.done <- struct{}{} // the last that is done with it here: it may be in use again
 		} else if f.how.Late != nil {
 			f.how.Late(f.call, f.result)
 		}
@@ -110,7 +157,16 @@ func (f *flight) run() {
 	f.result, f.ending = call(f.ctx, f.tool, f.spec, f.call, f.how.DryRun)
 }
 
-func (f *flight) landed() (Result, Ending) { return sound(f.result, f.spec), f.ending }
+// landed takes the result; the memory is free for the next call, and keeps nothing of this one.
+func (f *flight) landed() (Result, Ending) {
+	r, e, free := sound(f.result, f.spec), f.ending, f.how.Flights
+	if free != nil {
+		f.ctx, f.tool, f.spec, f.call, f.how, f.result = nil, nil, nil, Call{}, Invocation{}, Result{}
+		f.over.Store(false)
+		free.free = f
+	}
+	return r, e
+}
 
 // limitError is the cause of a ctx that a tool's own time limit has ended.
 type limitError time.Duration
@@ -123,7 +179,7 @@ func isLimit(err error) bool {
 }
 
 // call runs the tool and catches its panic.
-func call(ctx context.Context, t Tool, s Spec, c Call, dry bool) (r Result, e Ending) {
+func call(ctx context.Context, t Tool, s *Spec, c Call, dry bool) (r Result, e Ending) {
 	defer func() {
 		if p := recover(); p != nil {
 			if c.Note != nil {
@@ -148,7 +204,7 @@ func call(ctx context.Context, t Tool, s Spec, c Call, dry bool) (r Result, e En
 }
 
 // sound mends what a tool leaves contradictory, always towards failure.
-func sound(r Result, s Spec) Result {
+func sound(r Result, s *Spec) Result {
 	if r.Source == "" {
 		r.Source = s.Source
 	}

@@ -313,6 +313,18 @@ func (p *parser) hex4(at int) (rune, error) {
 }
 
 func (p *parser) number() (any, error) {
+	n, f, integer, err := p.scalar()
+	switch {
+	case err != nil:
+		return nil, err
+	case integer:
+		return n, nil
+	}
+	return f, nil
+}
+
+// scalar reads a number: n where it is an integer that fits int64, else f.
+func (p *parser) scalar() (n int64, f float64, integer bool, err error) {
 	from := p.pos
 	if p.text[p.pos] == '-' {
 		p.pos++
@@ -320,16 +332,16 @@ func (p *parser) number() (any, error) {
 	whole := p.digits()
 	switch {
 	case whole == 0:
-		return nil, p.fail(from, "%s is no JSON number", p.what(from))
+		return 0, 0, false, p.fail(from, "%s is no JSON number", p.what(from))
 	case whole > 1 && p.text[p.pos-whole] == '0':
-		return nil, p.fail(from, "%s has a leading zero", p.what(from))
+		return 0, 0, false, p.fail(from, "%s has a leading zero", p.what(from))
 	}
-	integer := true
+	integer = true
 	if p.pos < len(p.text) && p.text[p.pos] == '.' {
 		integer = false
 		p.pos++
 		if p.digits() == 0 {
-			return nil, p.fail(from, "digits belong behind the point of %s", p.what(from))
+			return 0, 0, false, p.fail(from, "digits belong behind the point of %s", p.what(from))
 		}
 	}
 	if p.pos < len(p.text) && (p.text[p.pos] == 'e' || p.text[p.pos] == 'E') {
@@ -339,26 +351,26 @@ func (p *parser) number() (any, error) {
 			p.pos++
 		}
 		if p.digits() == 0 {
-			return nil, p.fail(from, "digits belong in the exponent of %s", p.what(from))
+			return 0, 0, false, p.fail(from, "digits belong in the exponent of %s", p.what(from))
 		}
 	}
 	if p.pos < len(p.text) && isWord(p.text[p.pos]) {
-		return nil, p.fail(from, "%s is no JSON number", p.what(from))
+		return 0, 0, false, p.fail(from, "%s is no JSON number", p.what(from))
 	}
-	text := string(p.text[from:p.pos])
-	if integer && text != "-0" {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return n, nil
+	text := p.text[from:p.pos]
+	if integer && string(text) != "-0" {
+		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			return n, 0, true, nil
 		}
 	}
-	f, err := strconv.ParseFloat(text, 64)
+	f, err = strconv.ParseFloat(string(text), 64)
 	if err != nil || math.IsInf(f, 0) {
 		if errors.Is(err, strconv.ErrRange) || math.IsInf(f, 0) {
-			return nil, p.fail(from, "%s is outside the range of float64", p.what(from))
+			return 0, 0, false, p.fail(from, "%s is outside the range of float64", p.what(from))
 		}
-		return nil, p.fail(from, "%s is no JSON number", p.what(from))
+		return 0, 0, false, p.fail(from, "%s is no JSON number", p.what(from))
 	}
-	return f, nil
+	return 0, f, false, nil
 }
 
 func (p *parser) digits() int {

@@ -131,6 +131,15 @@ func (t *Table) Get(name string) (Tool, bool) {
 	return e.tool, true
 }
 
+// Lookup finds a tool and its spec by its exact name; nil where there is none. The spec is the table's: it must not be written to.
+func (t *Table) Lookup(name string) (Tool, *Spec) {
+	e, ok := t.entries[name]
+	if !ok {
+		return nil, nil
+	}
+	return e.tool, &e.spec
+}
+
 // Spec of a tool by its exact name.
 func (t *Table) Spec(name string) (Spec, bool) {
 	e, ok := t.entries[name]
@@ -170,6 +179,9 @@ func (t *Table) Validate(name string, raw []byte) (json.RawMessage, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", ErrUnknown, name)
 	}
+	if e.schema.flat != nil && e.schema.flat.certainlyValid(raw) {
+		return json.RawMessage(bytes.TrimSpace(raw)), nil
+	}
 	v, err := ParseStrict(raw)
 	if err != nil {
 		found := []Violation{{Message: "no strict JSON: " + err.Error()}}
@@ -182,12 +194,8 @@ func (t *Table) Validate(name string, raw []byte) (json.RawMessage, error) {
 		}
 		return nil, &InvalidError{Tool: name, Violations: found}
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
+	if _, ok := v.(map[string]any); !ok {
 		return nil, &InvalidError{Tool: name, Violations: []Violation{{Message: "got " + typeName(v) + ", an object belongs here"}}}
-	}
-	if e.schema.flat != nil && e.schema.flat.certainlyValid(object) {
-		return json.RawMessage(bytes.TrimSpace(raw)), nil
 	}
 	if err := e.schema.compiled.Validate(v); err != nil {
 		return nil, &InvalidError{Tool: name, Violations: violations(err)}

@@ -361,7 +361,7 @@ func TestInvoke(t *testing.T) {
 				s := simple{spec: tool.Spec{Name: "t", Source: "src"}, do: x.do}
 				notes, late := 0, 0
 				start := time.Now()
-				got, ending := tool.Invoke(t.Context(), s, s.spec, tool.Call{Note: func(string, any) { notes++ }}, tool.Invocation{
+				got, ending := tool.Invoke(t.Context(), s, &s.spec, tool.Call{Note: func(string, any) { notes++ }}, tool.Invocation{
 					TimeLimit: 5 * time.Second, Grace: 2 * time.Second, Late: func(tool.Call, tool.Result) { late++ },
 				})
 				if got.OK != x.want.OK || got.ErrorKind != x.want.ErrorKind || got.Content != x.want.Content || got.Source != x.want.Source || got.Passed != x.want.Passed ||
@@ -395,7 +395,7 @@ func TestAbandonedByItsCaller(t *testing.T) {
 			time.Sleep(time.Hour)
 			return tool.Result{}
 		}}
-		got, ending := tool.Invoke(parent, s, s.spec, tool.Call{}, tool.Invocation{Grace: time.Second})
+		got, ending := tool.Invoke(parent, s, &s.spec, tool.Call{}, tool.Invocation{Grace: time.Second})
 		if got.ErrorKind != tool.Canceled || ending != tool.Abandoned {
 			t.Errorf("got %+v, %v", got, ending)
 		}

@@ -64,23 +64,29 @@ func (c *chain) line(b []byte, e *Event) []byte {
 	return append(b, '"', '}', '\n')
 }
 
-// clockText writes times of one log: within a second only the fraction changes.
+// clockText writes times of one log: the day is the same for long.
 type clockText struct {
-	second int64
-	text   []byte // "2006-01-02T15:04:05 with its opening quote
+	day  int64
+	text []byte // "2006-01-02T with its opening quote
 }
 
 // append writes RFC 3339 in UTC with nine digits of a second.
 func (k *clockText) append(b []byte, t time.Time) []byte {
-	if s := t.Unix(); k.text == nil || s != k.second {
-		k.second = s
-		k.text = t.UTC().AppendFormat(append(k.text[:0], '"'), "2006-01-02T15:04:05")
+	const perDay = 24 * 60 * 60
+	s := t.Unix()
+	day := s / perDay
+	if s -= day * perDay; s < 0 { // before 1970
+		s, day = s+perDay, day-1
+	}
+	if k.text == nil || day != k.day {
+		k.day, k.text = day, t.UTC().AppendFormat(append(k.text[:0], '"'), "2006-01-02T")
 	}
 	b = append(b, k.text...)
-	b = append(b, '.')
-	n := t.Nanosecond()
-	for unit := 100_000_000; unit > 0; unit /= 10 {
-		b = append(b, byte('0'+n/unit%10))
+	b = append(b,
+		byte('0'+s/36000), byte('0'+s/3600%10), ':', byte('0'+s/600%6), byte('0'+s/60%10), ':', byte('0'+s/10%6), byte('0'+s%10), '.')
+	digits := [...]byte{'0', '0', '0', '0', '0', '0', '0', '0', '0', 'Z', '"'}
+	for i, n := 8, uint32(t.Nanosecond()); n > 0; i, n = i-1, n/10 {
+		digits[i] = byte('0' + n%10)
 	}
-	return append(b, 'Z', '"')
+	return append(b, digits[:]...)
 }
