@@ -251,13 +251,8 @@ func (p *parser) placeCondition() (branch, bool) {
 	return branch{
 		ask: q, condition: words,
 		holds: func(content string) (bool, error) {
-			switch q.tell(content) {
-			case "Yes, I am at the " + name + ".":
-				return !not, nil
-			case "No, I am not at the " + name + ".":
-				return not, nil
-			}
-			return false, fmt.Errorf("the check reads %s", content)
+			is, err := passed(content)
+			return is != not, err
 		},
 	}, true
 }

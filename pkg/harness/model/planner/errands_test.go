@@ -17,12 +17,15 @@ var (
 	errandWordings []byte
 	//go:embed testdata/wordings.jsonl
 	wordings []byte
+	//go:embed testdata/speech.jsonl
+	speech []byte
 )
 
 // TestErrands: each wording becomes exactly its program, or is refused. A task that is read otherwise would be a wrong motion.
-// errands.jsonl is about objects; wordings.jsonl says everything in three ways.
+// errands.jsonl is about objects; wordings.jsonl says everything in three ways; speech.jsonl is how people talk, with the twins that
+// mean something else in nearly the same words.
 func TestErrands(t *testing.T) {
-	for name, data := range map[string][]byte{"errands": errandWordings, "wordings": wordings} {
+	for name, data := range map[string][]byte{"errands": errandWordings, "wordings": wordings, "speech": speech} {
 		n := 0
 		for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); n++ {
 			var c struct {

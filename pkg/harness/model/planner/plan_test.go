@@ -11,7 +11,7 @@ import (
 // armed is the tool table of a robot with an arm.
 func armed() []model.Tool {
 	tools := append(driver(), model.Tool{Name: "pick", Parameters: json.RawMessage(`{"properties":{"object":{"enum":["red cube","blue cube","green ball"]}}}`)})
-	for _, n := range []string{"place", "gripper", "list_objects", "holding", "object_at", "gripper_empty"} {
+	for _, n := range []string{"place", "gripper", "list_objects", "holding", "object_at", "gripper_empty", "gripper_is", "get_joints"} {
 		tools = append(tools, model.Tool{Name: n})
 	}
 	return append(tools, model.Tool{Name: "move_arm", Parameters: json.RawMessage(`{"properties":{"named":{"enum":["carry"]},"joints":{"type":"array","minItems":6,"maxItems":6}}}`)})

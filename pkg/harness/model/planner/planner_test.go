@@ -17,7 +17,7 @@ var driving []byte
 
 // driver is the tool table of a robot that only drives.
 func driver() []model.Tool {
-	tools := []model.Tool{{Name: "navigate_to", Parameters: json.RawMessage(`{"properties":{"place":{"enum":["kitchen","office","dock","table"]}}}`)}}
+	tools := []model.Tool{{Name: "navigate_to", Parameters: json.RawMessage(`{"properties":{"place":{"enum":["kitchen","office","dock","table"]},"x":{},"y":{},"yaw":{}}}`)}}
 	for _, n := range []string{"drive", "turn", "wait", "get_battery", "get_pose", "list_places", "get_clearance", "at_place", "battery_above"} {
 		tools = append(tools, model.Tool{Name: n})
 	}
