@@ -157,6 +157,9 @@ func (p *parser) negation() (program, bool, error) {
 	}
 	if p.anyPhrase("do not move at all", "do not move", "do not drive anywhere", "do not drive", "do not go anywhere", "without driving anywhere", "without driving", "without moving anywhere", "without moving",
 		"without any motion", "no motion", "no moving", "no driving", "stay where you are", "stay put", "position only", "without going anywhere", "do nothing") {
+		if !p.boundary() {
+			return nil, false, nil
+		}
 		onlyPosition := p.words[p.at-1].text == "only"
 		p.still = true
 		if onlyPosition {

@@ -3,6 +3,7 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // conditional reads "if … then … otherwise …", "only when … do you …", "battery < 20 % ? dock : don't move".
@@ -20,9 +21,11 @@ func (p *parser) conditional() (program, bool, error) {
 	default:
 		return nil, false, nil
 	}
-	b, ok := p.condition()
+	b, ok := p.conditions()
 	if !ok {
-		p.reason = ""
+		if p.reason == "" {
+			p.reason = p.vague()
+		}
 		return nil, false, p.misunderstood()
 	}
 	p.takeAny(",", ":")
@@ -37,29 +40,167 @@ func (p *parser) conditional() (program, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	var els program
-	mark = p.at
-	p.separators()
-	if p.elseWord() {
-		if els, err = p.inner(p.end); err != nil {
-			return nil, false, err
-		}
-	} else {
-		p.at = mark
+	els, err := p.otherwise()
+	if err != nil {
+		return nil, false, err
 	}
+	return program{decided(b, unless, then, els)}, true, nil
+}
+
+// decided is a condition with its arms.
+func decided(c conjunction, unless bool, then, els program) instruction {
 	if unless {
 		then, els = els, then
 	}
-	there, elsewhere := then, els
-	if b.not {
-		there, elsewhere = els, then
+	if len(c.of) == 1 {
+		b := c.of[0]
+		there, elsewhere := then, els
+		if b.not {
+			there, elsewhere = els, then
+		}
+		if f, ok := onlyFetch(elsewhere); ok && len(there) == 0 && f.from == "" && f.object == b.object && f.place == b.place {
+			f.unless = true // "unless the kitchen has the blue cube, bring it there"
+			return f
+		}
 	}
-	if f, ok := onlyFetch(elsewhere); ok && len(there) == 0 && f.from == "" && f.object == b.object && f.place == b.place {
-		f.unless = true // "unless the kitchen has the blue cube, bring it there"
-		return program{f}, true, nil
+	out := c.of[len(c.of)-1]
+	out.then, out.els = then, els
+	for i := len(c.of) - 2; i >= 0; i-- {
+		b := c.of[i]
+		if c.or {
+			b.then, b.els = then, program{out}
+		} else {
+			b.then, b.els = program{out}, els
+		}
+		out = b
 	}
-	b.then, b.els = then, els
-	return program{b}, true, nil
+	return out
+}
+
+// conjunction is one condition, or several of which all hold, or one.
+type conjunction struct {
+	of []branch
+	or bool
+}
+
+// conditions reads a condition, or several with "and" or with "or" between them.
+func (p *parser) conditions() (conjunction, bool) {
+	b, ok := p.condition()
+	c := conjunction{of: []branch{b}}
+	for ok {
+		mark := p.at
+		p.takeAny(",")
+		word, more := p.next()
+		if !more || word.text != "and" && word.text != "or" {
+			p.at = mark
+			return c, true
+		}
+		p.anyPhrase("if", "when")
+		next, another := p.condition()
+		if !another {
+			p.at, p.reason = mark, ""
+			return c, true
+		}
+		if len(c.of) > 1 && c.or != (word.text == "or") {
+			p.reason = "Conditions with both \"and\" and \"or\" between them can be read in two ways: say them one by one."
+			return c, false
+		}
+		c.or, c.of = word.text == "or", append(c.of, next)
+	}
+	return c, false
+}
+
+// vague says what is missing in a condition that is nearly one.
+func (p *parser) vague() string {
+	mark := p.at
+	defer func() { p.at = mark }()
+	p.takeAny("the", "your")
+	if p.takeAny("battery", "charge", "power") && p.takeAny("is", "gets", "becomes", "runs") && p.takeAny("low", "high", "full", "empty", "ok", "okay", "good", "enough") {
+		return "Below or above which percentage is that? I do not guess."
+	}
+	return ""
+}
+
+// trailingCondition reads "… if the battery is above 50 percent", "… unless …" behind a clause that stands alone in its sentence.
+func (p *parser) trailingCondition(part program, alone bool, until func() bool) (program, error) {
+	mark := p.at
+	unless := false
+	p.takeAny("but")
+	switch {
+	case until() || p.arm:
+		p.at = mark
+		return part, nil
+	case p.anyPhrase("if", "only if", "in case", "provided that", "provided", "as long as", "only when"):
+	case p.anyPhrase("unless", "except if"):
+		unless = true
+	default:
+		p.at = mark
+		return part, nil
+	}
+	c, ok := p.conditions()
+	if !ok {
+		if p.reason == "" {
+			p.reason = p.vague()
+		}
+		if p.reason != "" {
+			return nil, refuse("%s", p.reason)
+		}
+		p.at = mark
+		return part, nil
+	}
+	if !alone {
+		return nil, refuse("Does that condition hold for all of it, or only for the last step? Say it in front: if …, then ….")
+	}
+	els, err := p.otherwise()
+	if err != nil {
+		return nil, err
+	}
+	if !p.sentenceOver() {
+		return nil, refuse("Is all of that to be done only if the condition holds? Say it in front: if …, then ….")
+	}
+	return program{decided(c, unless, part, els)}, nil
+}
+
+// onlyIf is trailingCondition behind a comma.
+func (p *parser) onlyIf(parts []program, lead []word) ([]program, bool, error) {
+	if len(parts) == 0 || len(lead) == 0 || lead[len(lead)-1].text != "," && lead[len(lead)-1].text != "but" || p.arm {
+		return parts, false, nil
+	}
+	w, _ := p.peek()
+	if w.text != "if" && w.text != "unless" && w.text != "only" && w.text != "provided" && w.text != "except" {
+		return parts, false, nil
+	}
+	mark, object, place, reason := p.at, p.object, p.place, p.reason
+	last := len(parts) - 1
+	part, err := p.trailingCondition(parts[last], last == 0, func() bool { return false })
+	if err == nil && p.at > mark {
+		return []program{part}, true, nil
+	}
+	then := slices.Contains([]string{"if", "unless"}, w.text)
+	if !then {
+		return nil, false, err
+	}
+	p.at, p.object, p.place, p.reason = mark, object, place, reason
+	p.next()
+	if _, ok := p.conditions(); ok && p.sentenceOver() {
+		return nil, false, err
+	}
+	if ok := p.take(","); ok && !slices.ContainsFunc(lead, func(w word) bool { return w.text == "and" || w.text == "then" }) {
+		return nil, false, refuse("What is it that is to be done only if the condition holds? Say it in a sentence of its own.")
+	}
+	p.at, p.object, p.place, p.reason = mark, object, place, reason
+	return parts, false, nil
+}
+
+// otherwise reads the other arm, if there is one.
+func (p *parser) otherwise() (program, error) {
+	mark := p.at
+	p.separators()
+	if !p.elseWord() {
+		p.at = mark
+		return nil, nil
+	}
+	return p.inner(p.end)
 }
 
 // armEnds: the sentence of a condition's arm is over, and the next one does not begin with "otherwise".
@@ -270,7 +411,7 @@ func (p *parser) objectCondition() (branch, bool) {
 		}
 		place = name
 	} else {
-		if object, ok = p.objectName(); !ok || !p.anyPhrase("is", "lies", "stands", "is lying", "is standing") {
+		if object, ok = p.anObject(); !ok || !p.anyPhrase("is", "lies", "stands", "is lying", "is standing") {
 			return branch{}, false
 		}
 		p.take("already")

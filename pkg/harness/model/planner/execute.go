@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -78,7 +79,8 @@ type runner struct {
 	evidence []string
 	told     []string
 	did      []string
-	last     instruction // what may be done again where the result is not accepted; nil: nothing
+	starts   map[int]spot // poses that were noted
+	last     instruction  // what may be done again where the result is not accepted; nil: nothing
 }
 
 // stop unwinds to decide; it never leaves this file.
@@ -86,7 +88,7 @@ type stop struct{}
 
 // decide is the next step of a program, given everything observed so far.
 func decide(p program, w *world, seen []observation) (n next) {
-	r := &runner{world: w, seen: seen}
+	r := &runner{world: w, seen: seen, starts: map[int]spot{}}
 	defer func() {
 		if x := recover(); x != nil {
 			if _, ok := x.(stop); !ok {
@@ -168,6 +170,13 @@ func (r *runner) run(p program) {
 			r.do("place", map[string]any{"place": x.place})
 			r.did = append(r.did, fmt.Sprintf("put the %s down at the %s", x.object, x.place))
 			r.last = nil
+		case remember:
+			r.remember(x)
+		case comeBack:
+			at := r.starts[x.slot]
+			r.do("navigate_to", map[string]any{"x": at.x, "y": at.y, "yaw": at.yaw})
+			r.did = append(r.did, "returned to where I started")
+			r.last = nil
 		case branch:
 			o := r.do(x.ask.tool, x.ask.args)
 			r.evidence = append(r.evidence, o.id)
@@ -184,6 +193,18 @@ func (r *runner) run(p program) {
 			}
 		}
 	}
+}
+
+// remember notes where the robot stands.
+func (r *runner) remember(x remember) {
+	o := r.do("get_pose", nil)
+	px, errX := field(o.content, "x")
+	y, errY := field(o.content, "y")
+	yaw, errYaw := field(o.content, "yaw")
+	if err := errors.Join(errX, errY, errYaw); err != nil {
+		r.giveUp("Where I start from cannot be told, so that I could not come back: %v.", err)
+	}
+	r.starts[x.slot] = spot{px, y, yaw}
 }
 
 // finish answers. Where acceptance refuses that, what was done last is done again if that is harmless, and then it answers

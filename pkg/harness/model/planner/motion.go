@@ -131,8 +131,14 @@ func (p *parser) side() (float64, bool) {
 
 // turn reads turns in place.
 func (p *parser) turn() (call, bool, error) {
+	if c, ok, err := p.spins(); ok || err != nil {
+		return c, ok, err
+	}
 	if p.anyPhrase("turn around", "turn round", "turn about", "do an about turn", "make an about turn", "about turn", "face the other way", "do a about turn", "make a about turn", "turn the other way", "turn back around") {
 		p.anyPhrase("so that you face the other way", "so you face the other way", "to face the other way", "so that you look the other way", "on the spot", "in place")
+		if _, again := p.times(); again {
+			return call{}, false, refuse("How far is that each time, half a turn or a whole one? Say it in degrees, or as full turns.")
+		}
 		return turnSaid(math.Pi), true, nil
 	}
 	made := p.anyPhrase("make", "do", "perform", "take")
@@ -180,6 +186,44 @@ func (p *parser) turn() (call, bool, error) {
 		return turnCall(a), true, nil
 	}
 	return turnSaid(a), true, nil
+}
+
+// spins reads "spin around three times", "turn once around your own axis": whole turns. Where no side is said, they go to the left, as
+// positive angles do.
+func (p *parser) spins() (call, bool, error) {
+	mark := p.at
+	verb := p.anyPhrase("spin", "rotate", "turn", "twirl", "whirl")
+	spin := verb && p.words[p.at-1].text != "turn" && p.words[p.at-1].text != "rotate"
+	n, often := 0, false
+	axis := false
+	side, sided := 0.0, false
+	for {
+		at := p.at
+		if !often {
+			n, often = p.times()
+		}
+		if p.anyPhrase("around yourself", "about yourself", "around your own axis", "about your own axis", "around your axis", "about your axis", "round your own axis", "on your own axis", "on your axis") {
+			axis = true
+		}
+		p.anyPhrase("on the spot", "in place", "completely", "fully")
+		if spin {
+			p.anyPhrase("around", "round", "yourself around")
+		}
+		if !sided {
+			side, sided = p.side()
+		}
+		if p.at == at {
+			break
+		}
+	}
+	if !verb || !often || !spin && !axis || !p.boundary() {
+		p.at = mark
+		return call{}, false, nil
+	}
+	if !sided {
+		side = 1
+	}
+	return turnSaid(side * float64(n) * 2 * math.Pi), true, nil
 }
 
 // direction of a straight drive: +1 forward, -1 backward.
@@ -236,6 +280,9 @@ func (p *parser) drive() (call, bool, error) {
 		}
 		sign, given = s, true
 	}
+	if p.takes() && !given {
+		return call{}, false, refuse("Is that one motion, or two? Say each with its direction.")
+	}
 	p.anyPhrase("in a straight line", ", no more", "no more", ", not more", ", no further")
 	if !verb && !given {
 		return call{}, false, nil
@@ -244,6 +291,20 @@ func (p *parser) drive() (call, bool, error) {
 		return call{}, false, refuse("A negative distance of %s m and a direction contradict each other.", number(d))
 	}
 	return driveCall(sign * d), true, nil
+}
+
+// takes: another distance with a direction of its own follows, so that this one's may be either.
+func (p *parser) takes() bool {
+	mark, reason := p.at, p.reason
+	defer func() { p.at, p.reason = mark, reason }()
+	if !p.take("and") {
+		return false
+	}
+	if _, ok := p.quantity(length); !ok {
+		return false
+	}
+	_, ok := p.direction()
+	return ok
 }
 
 // noUnit notes that a number stands where a distance should, without a unit: 50 m and 50 cm are both possible.
@@ -288,8 +349,11 @@ func (p *parser) goTo() (call, bool, error) {
 		if !ok {
 			return "", false
 		}
+		mark := p.at
 		p.take(",")
-		p.anyPhrase("go", "please", "now", "is where you should go", "is where i want you", "next", "is your destination", "is the destination", "is the goal")
+		if !p.anyPhrase("go", "please", "now", "is where you should go", "is where i want you", "next", "is your destination", "is the destination", "is the goal") {
+			p.at = mark
+		}
 		if p.brings {
 			return "", p.whoGoes(name)
 		}

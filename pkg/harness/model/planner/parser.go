@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,9 @@ type parser struct {
 	banned []string
 	// brings: the clause before brought an object somewhere, so that a place alone may mean the object or the robot.
 	brings bool
+	// notes: where the robot stands is to be noted before the clauses that are being read, which are depth deep.
+	notes bool
+	depth int
 	// reason is the clearest cause of a refusal found so far.
 	reason string
 }
@@ -140,6 +144,9 @@ func parse(task string, w *world) (program, error) {
 	if len(prog) == 0 && !p.still && len(p.banned) == 0 {
 		return nil, p.misunderstood()
 	}
+	if p.still && len(prog) == 0 && w.tools["get_pose"] {
+		return program{stayQuestion()}, nil
+	}
 	if p.still && prog.moves() {
 		return nil, refuse("The task asks for motion and forbids it.")
 	}
@@ -161,19 +168,63 @@ func parse(task string, w *world) (program, error) {
 
 // clauses reads clauses up to where until holds.
 func (p *parser) clauses(until func() bool) (program, error) {
-	var out program
+	notes := p.notes
+	p.notes = false
+	p.depth++
+	parts, err := p.parts(until)
+	p.depth--
+	out := strung(parts)
+	if p.notes && err == nil {
+		out = append(program{remember{p.depth}}, out...)
+	}
+	p.notes = notes
+	return out, err
+}
+
+// parts are the clauses, in the order in which they are to be done.
+func (p *parser) parts(until func() bool) ([]program, error) {
+	var parts []program
+	alone := true // the next clause is the first one of its sentence
 	for {
-		if p.armEnds() {
-			return out, nil
+		if p.armEnds() || len(parts) > 0 && until() {
+			return parts, nil
 		}
-		for p.separators() {
+		from := p.at
+		p.lead()
+		lead := p.words[from:p.at]
+		alone = alone || slices.ContainsFunc(lead, func(w word) bool { return slices.Contains(sentenceEnds(), w.text) })
+		before, err := p.sayWhen(lead, len(parts))
+		if err != nil {
+			return nil, err
 		}
-		p.politeness()
-		for p.separators() {
-		}
-		p.politeness()
 		if p.end() || until() {
-			return out, nil
+			return parts, nil
+		}
+		if len(parts) > 0 && p.anyPhrase("before that", "before doing that", "before you do that", "before doing so", "beforehand", "before this") {
+			before = true
+			p.takeAny(",")
+			p.politeness()
+		}
+		if more, ok, err := p.corrects(parts); ok || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			parts = more
+			continue
+		}
+		if more, ok, err := p.back(parts, lead); ok || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			parts, alone = more, false
+			continue
+		}
+		if more, ok, err := p.onlyIf(parts, lead); ok || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			parts = more
+			continue
 		}
 		mark := p.at
 		part, ok, err := p.clause()
@@ -185,25 +236,64 @@ func (p *parser) clauses(until func() bool) (program, error) {
 			return nil, p.misunderstood()
 		}
 		if p.arm && p.takeAny("first") { // "go to the dock first, then …"
-			return append(out, part...), nil
+			return append(parts, part), nil
 		}
 		p.politeness()
-		if n, again := p.times(); again && len(part) > 0 {
-			p.politeness()
-			once := part
-			for range n - 1 {
-				part = append(part, once...)
+		if len(part) > 0 {
+			if part, err = p.trails(part, alone); err != nil {
+				return nil, err
+			}
+			if part, err = p.trailingCondition(part, alone, until); err != nil {
+				return nil, err
 			}
 		}
-		out = append(out, part...)
+		if n, again := p.times(); again && len(part) > 0 {
+			p.politeness()
+			if x, one := part[0].(call); one && len(part) == 1 && n > 1 && x.tool == "navigate_to" {
+				return nil, refuse("What is to be done %d times? Whoever is there once cannot go there again without leaving: say it as %d times: …", n, n)
+			}
+			once := part
+			for range n - 1 {
+				part = append(part[:len(part):len(part)], once...)
+			}
+		}
+		if before {
+			if len(parts) != 1 || !p.sentenceOver() && !until() {
+				return nil, refuse("Before which of the steps is that to be done? Say the steps in their order.")
+			}
+			parts = []program{part, parts[0]}
+		} else {
+			parts = append(parts, part)
+		}
+		alone = false
 		p.brings = len(part) > 0 && delivers(part[len(part)-1])
-		if len(out) > maxInstructions {
+		if len(strung(parts)) > maxInstructions {
 			return nil, refuse("The task is too long: over %d steps.", maxInstructions)
 		}
 		if !p.end() && !until() && !p.armEnds() && !p.separatorAhead() {
 			return nil, p.misunderstood()
 		}
 	}
+}
+
+// lead takes what stands between clauses.
+func (p *parser) lead() {
+	for range 2 {
+		for p.separators() || p.dash() {
+		}
+		p.politeness()
+	}
+}
+
+// dash is one between clauses: in front of a number it is a minus.
+func (p *parser) dash() bool {
+	if p.at+1 < len(p.words) && p.words[p.at].text == "-" && !p.words[p.at+1].isNum && p.at > 0 {
+		if _, number := spelled(p.words[p.at+1].text); !number {
+			p.at++
+			return true
+		}
+	}
+	return false
 }
 
 func delivers(i instruction) bool {
@@ -221,7 +311,7 @@ const maxInstructions = 100
 func (p *parser) separatorAhead() bool {
 	mark := p.at
 	defer func() { p.at = mark }()
-	if p.separators() {
+	if p.separators() || p.dash() {
 		return true
 	}
 	p.politeness()
@@ -257,7 +347,7 @@ func (p *parser) misunderstood() error {
 
 // clause reads one clause: a condition, a negation, a question or a command.
 func (p *parser) clause() (program, bool, error) {
-	for _, rule := range []func() (program, bool, error){p.conditional, p.repeated, p.patrol, p.square, p.armJoints, p.armPose, p.command, p.negation, p.manipulation, p.questions} {
+	for _, rule := range []func() (program, bool, error){p.ordered, p.conditional, p.repeated, p.patrol, p.square, p.armJoints, p.armPose, p.command, p.negation, p.manipulation, p.questions} {
 		mark := p.at
 		prog, ok, err := rule()
 		if err != nil {

@@ -155,6 +155,8 @@ func (c *compiler) instruction(i instruction) error {
 		c.put(x.object, x.place)
 	case branch:
 		c.branch(x)
+	case remember, comeBack: // the pose is known only when its turn comes
+		c.whole = true
 	}
 	return nil
 }
@@ -376,7 +378,7 @@ func armText(p program) (string, bool) {
 			parts[i] = "pick up the " + x.object
 		case putDown:
 			parts[i] = fmt.Sprintf("put the %s down at the %s", x.object, x.place)
-		case question, branch:
+		case question, branch, remember, comeBack:
 			return "", false
 		}
 	}

@@ -48,13 +48,13 @@ type program []instruction
 func (p program) moves() bool {
 	for _, i := range p {
 		switch x := i.(type) {
-		case call, fetch, pickUp, putDown:
+		case call, fetch, pickUp, putDown, comeBack:
 			return true
 		case branch:
 			if program(x.then).moves() || program(x.els).moves() {
 				return true
 			}
-		case question:
+		case question, remember:
 		}
 	}
 	return false
@@ -81,7 +81,7 @@ func (p program) reaches(names []string) (string, bool) {
 					return name, true
 				}
 			}
-		case question:
+		case question, remember, comeBack:
 		}
 		for _, name := range has {
 			if slices.Contains(names, name) {
@@ -107,6 +107,10 @@ func (p program) tools() []string {
 			out = append(out, "list_objects", "navigate_to", "pick")
 		case putDown:
 			out = append(out, "navigate_to", "place")
+		case remember:
+			out = append(out, "get_pose")
+		case comeBack:
+			out = append(out, "navigate_to")
 		case branch:
 			out = append(out, x.ask.tool)
 			out = append(out, program(x.then).tools()...)
@@ -135,6 +139,10 @@ func (p program) String() string {
 			parts[i] = fmt.Sprintf("pick[%s%s]", x.object, fromWords(x.from))
 		case putDown:
 			parts[i] = fmt.Sprintf("put[%s -> %s]", x.object, x.place)
+		case remember:
+			parts[i] = fmt.Sprintf("note[%d]", x.slot)
+		case comeBack:
+			parts[i] = fmt.Sprintf("back[%d]", x.slot)
 		case branch:
 			parts[i] = fmt.Sprintf("if[%s]{%s}else{%s}", x.condition, program(x.then), program(x.els))
 		}

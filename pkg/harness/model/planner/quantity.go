@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // unit of a quantity: what it measures and its size in SI.
@@ -70,6 +71,9 @@ func (p *parser) amount() (float64, bool) {
 }
 
 func (p *parser) plainAmount() (float64, bool) {
+	if f, ok := attempt(p, p.fraction); ok {
+		return f, true
+	}
 	if p.take("half", "a") || p.take("half", "an") || p.take("half", "of", "a") || p.take("one", "half") {
 		return 0.5, true
 	}
@@ -95,7 +99,7 @@ func (p *parser) plainAmount() (float64, bool) {
 			return 0, false
 		}
 		if p.takeAny("hundred") {
-			f *= 100
+			f = 100*f + p.tens()
 		}
 		if f >= 20 && math.Mod(f, 10) == 0 && f < 100 {
 			if d, ok := p.peekSpelledDigit(); ok {
@@ -110,10 +114,97 @@ func (p *parser) plainAmount() (float64, bool) {
 			return 0, false
 		}
 	}
-	if p.take("and", "a", "half") {
-		f += 0.5
+	mark = p.at
+	if p.take("and") {
+		if part, ok := attempt(p, p.fraction); ok && part < 1 && !p.otherThing() {
+			return f + part, true
+		}
+		p.at = mark
 	}
 	return f, true
+}
+
+// otherThing: what stands here is no unit, so that a fraction before it has to do with something else.
+func (p *parser) otherThing() bool {
+	w, ok := p.peek()
+	if !ok {
+		return false
+	}
+	_, is := unitOf(w.text)
+	return !is && !turnWord(w.text)
+}
+
+// fraction reads "a third of a", "three quarters of a", "a half", "1 / 2".
+func (p *parser) fraction() (float64, bool) {
+	n := 1.0
+	w, ok := p.peek()
+	if !ok {
+		return 0, false
+	}
+	article := false
+	if f, is := spelled(w.text); is || w.isNum {
+		if w.isNum {
+			f = w.number
+		}
+		n, article = f, w.text == "a" || w.text == "an"
+		p.at++
+		if p.take("/") {
+			d, ok := p.next()
+			if !ok || !d.isNum || d.number <= 0 {
+				return 0, false
+			}
+			p.of()
+			return n / d.number, true
+		}
+	}
+	d, ok := p.next()
+	if !ok || d.isNum || n <= 0 || n != math.Trunc(n) {
+		return 0, false
+	}
+	for i, names := range [][]string{{"half", "halves"}, {"third", "thirds"}, {"quarter", "quarters", "fourth", "fourths"}, {"fifth", "fifths"}, {"sixth", "sixths"}, nil, {"eighth", "eighths"}, nil, {"tenth", "tenths"}} {
+		for j, name := range names {
+			if d.text == name {
+				if plural := j%2 == 1; plural == (n == 1) || article && plural {
+					return 0, false
+				}
+				p.of()
+				return n / float64(i+2), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// of takes "of a" behind a fraction, or "a" ("half a metre").
+func (p *parser) of() {
+	p.take("of")
+	p.takeAny("a", "an", "one")
+}
+
+func turnWord(w string) bool {
+	switch w {
+	case "turn", "turns", "rotation", "rotations", "circle", "circles", "revolution", "revolutions", "spin", "spins", "full", "complete", "whole":
+		return true
+	}
+	return false
+}
+
+// tens reads what follows "hundred": "and twenty-five".
+func (p *parser) tens() float64 {
+	mark := p.at
+	p.take("and")
+	w, ok := p.next()
+	f, is := spelled(w.text)
+	if !ok || !is || w.text == "a" || w.text == "an" {
+		p.at = mark
+		return 0
+	}
+	if f >= 20 && math.Mod(f, 10) == 0 {
+		if d, ok := p.peekSpelledDigit(); ok {
+			f += d
+		}
+	}
+	return f
 }
 
 func (p *parser) peekSpelledDigit() (float64, bool) {
@@ -149,12 +240,38 @@ func (p *parser) quantity(want dimension) (float64, bool) {
 	if p.take("and", "a", "half") { // "two metres and a half"
 		f += 0.5
 	}
+	if p.take("and", "a", "quarter") {
+		f += 0.25
+	}
 	if f *= u.size; math.IsInf(f, 0) {
 		p.reason = fmt.Sprintf("%s %s is more than any number that I can use.", number(f/u.size), w.text)
 		p.at = mark
 		return 0, false
 	}
-	return f, true
+	return f + p.rest(u, f), true
+}
+
+// rest reads the smaller part of a quantity that is said in two units: "1 m and 20 cm", "5 ft 3 inches", "1 min 30 s".
+func (p *parser) rest(of unit, f float64) float64 {
+	mark := p.at
+	p.take("and")
+	w, ok := p.peek()
+	if !ok || f <= 0 || w.text == "a" || w.text == "an" {
+		p.at = mark
+		return 0
+	}
+	n, ok := p.amount()
+	unit, more := p.next()
+	u, known := unitOf(unit.text)
+	if !ok || !more || !known || n <= 0 || u.kind != of.kind || u.size >= of.size || n*u.size >= of.size || of.kind == angle {
+		p.at = mark
+		return 0
+	}
+	if next, more := p.peek(); more && slices.Contains([]string{"back", "backward", "backwards", "forward", "forwards", "ahead", "left", "right", "in"}, next.text) && p.words[mark].text == "and" {
+		p.at = mark // "1 m and 20 cm back" may be two motions
+		return 0
+	}
+	return n * u.size
 }
 
 // turnAngle is an angle in words: a right angle, a quarter turn, a full turn, 90 degrees.
@@ -183,7 +300,27 @@ func (p *parser) turnAngle() (float64, bool) {
 			return c.turn * 2 * math.Pi, true
 		}
 	}
+	if a, ok := attempt(p, p.turns); ok {
+		return a, true
+	}
 	return p.quantity(angle)
+}
+
+// turns reads "two full turns", "a third of a full turn", "1.5 rotations". How far "a turn" is, is not said.
+func (p *parser) turns() (float64, bool) {
+	w, _ := p.peek()
+	article := w.text == "a" || w.text == "an"
+	mark := p.at
+	n, ok := p.amount()
+	if !ok {
+		return 0, false
+	}
+	part := p.at > mark+1
+	full := p.takeAny("full", "complete", "whole", "entire")
+	if !p.takeAny("turn", "turns", "rotation", "rotations", "circle", "circles", "revolution", "revolutions") || article && !full && !part {
+		return 0, false
+	}
+	return n * 2 * math.Pi, true
 }
 
 // times reads "twice", "three times", "4 times", "four times".

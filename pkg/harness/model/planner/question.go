@@ -263,6 +263,12 @@ func batteryQuestion() question {
 	}}
 }
 
+// stayQuestion is what to do where nothing is to be moved: it tells where the robot stays.
+func stayQuestion() question {
+	where := poseQuestion(false)
+	return question{tool: where.tool, tell: func(content string) string { return "I stay where I am. " + where.tell(content) }}
+}
+
 // jointsQuestion tells the arm's joints in radians, its named pose and the gripper's opening in metres.
 func jointsQuestion() question {
 	return question{tool: "get_joints", tell: func(content string) string {

@@ -37,7 +37,9 @@ func Understand(task string, tools []model.Tool) (criteria, moves []string) {
 			delete(c.objects, x.object)
 		case branch:
 			return nil, nil
-		case question:
+		case comeBack:
+			c.place, c.vague, moves = "", true, append(moves, "navigate_to")
+		case question, remember:
 		}
 	}
 	return c.possible(c.ends()), moves

@@ -15,6 +15,7 @@ type world struct {
 	objects []string
 	poses   []string // of the arm, by name
 	joints  int      // of the arm; 0: they cannot be set
+	poses2D bool     // navigate_to goes to poses, too
 	banned  []string // places where the task forbids to go
 }
 
@@ -43,6 +44,12 @@ func know(tools []model.Tool) *world {
 			if !slices.ContainsFunc(w.places, func(p place) bool { return p.name == name }) {
 				w.places = append(w.places, place{name, namesOf(name)})
 			}
+		}
+		if t.Name == "navigate_to" {
+			_, x := s.Properties["x"]
+			_, y := s.Properties["y"]
+			_, yaw := s.Properties["yaw"]
+			w.poses2D = x && y && yaw
 		}
 		if t.Name == "move_arm" {
 			w.poses = s.Properties["named"].Enum
