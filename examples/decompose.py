@@ -9,7 +9,9 @@ behind the tree. Ctrl-C cancels. Exit codes: 0 done (or looked at), 1 anything e
 """
 
 import argparse
+import signal
 import sys
+import threading
 
 import rclpy
 from agent_msgs.action import ExecuteTask
@@ -50,20 +52,46 @@ def tree(plan):
             yield ("   " if last else "│  ") + ("└─ " if j == len(leaves) - 1 else "├─ ") + leaf
 
 
+class Interrupted(Exception):
+    """Ctrl-C, before anything moves."""
+
+
+# Set by Ctrl-C. A handler that raised instead would do so anywhere, such as in the middle of a message being read.
+interrupted = threading.Event()
+
+
+def wait(node, future, heed=True):
+    """Spins until the future is done, or until Ctrl-C where that is to be heeded; whether it is done."""
+    while not future.done() and not (heed and interrupted.is_set()):
+        rclpy.spin_until_future_complete(node, future, timeout_sec=0.1)
+    return future.done()
+
+
+def found(wait_for):
+    """Whether a server is found within 10 s."""
+    for _ in range(100):
+        if wait_for(timeout_sec=0.1):
+            return True
+        if interrupted.is_set():
+            raise Interrupted
+    return False
+
+
 def ask(node, agent, request):
     """A plan for the task, from ~/decompose_task."""
     client = node.create_client(DecomposeTask, f"{agent}/decompose_task")
-    if not client.wait_for_service(timeout_sec=10.0):
+    if not found(client.wait_for_service):
         raise RuntimeError(f"no service {agent}/decompose_task: is the node running, and active?")
     future = client.call_async(request)
-    rclpy.spin_until_future_complete(node, future)
+    if not wait(node, future):
+        raise Interrupted
     return future.result()
 
 
 def execute(node, agent, plan):
     """Sends the plan back as a goal and waits for its result; Ctrl-C cancels it and waits for the robot to rest."""
     client = ActionClient(node, ExecuteTask, f"{agent}/execute_task")
-    if not client.wait_for_server(timeout_sec=10.0):
+    if not found(client.wait_for_server):
         raise RuntimeError(f"no action {agent}/execute_task")
 
     def progress(message):
@@ -74,17 +102,15 @@ def execute(node, agent, plan):
 
     progress.seen = 0
     sent = client.send_goal_async(ExecuteTask.Goal(plan=plan), feedback_callback=progress)
-    rclpy.spin_until_future_complete(node, sent)
+    wait(node, sent, heed=False)  # what is sent may be accepted: then it can be canceled
     goal = sent.result()
     if not goal.accepted:
         raise RuntimeError("the goal was rejected: the node's log says why")
     result = goal.get_result_async()
-    try:
-        rclpy.spin_until_future_complete(node, result)
-    except KeyboardInterrupt:
+    if not wait(node, result):
         print("canceling; waiting until the robot rests", flush=True)
-        rclpy.spin_until_future_complete(node, goal.cancel_goal_async())
-        rclpy.spin_until_future_complete(node, result)
+        wait(node, goal.cancel_goal_async(), heed=False)
+        wait(node, result, heed=False)
     return result.result().result
 
 
@@ -98,6 +124,7 @@ def main():
 
     # Ctrl-C is this program's: the context must outlive it, so that the goal can be canceled.
     rclpy.init(args=sys.argv, signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     node = Node("decompose_example")
     try:
         answer = ask(node, own.agent, DecomposeTask.Request(task=own.task, context=own.context))
@@ -111,10 +138,12 @@ def main():
         if any(step.feasibility == PlanStep.REFUSED for step in answer.plan.steps):
             print(f"not carried out: {answer.message}")
             return 1
+        if interrupted.is_set():
+            return 1
         result = execute(node, own.agent, answer.plan)
         print(f"{OUTCOMES[result.outcome]} ({result.reason_code}): {result.answer}")
         return 0 if result.outcome == ExecuteTask.Result.DONE else 1
-    except KeyboardInterrupt:
+    except Interrupted:
         return 1
     finally:
         node.destroy_node()

@@ -10,6 +10,7 @@ usage: python3 standin.py [--ros-args ...]
 import math
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from action_msgs.msg import GoalStatusArray
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
@@ -225,13 +227,18 @@ def detection(header, thing, position, quaternion, score):
 
 
 def main():
-    # Its own handling of signals: rclpy's ends the context before a last command could be sent.
+    # Its own handling of signals: rclpy's ends the context before a last command could be sent. A handler that raised
+    # would do so in the middle of a message that rclpy reads, or of a destructor, which swallows it.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    ended = threading.Event()
+    for s in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(s, lambda *_: ended.set())
     node = StandIn()
     try:
-        rclpy.spin(node)
-    except KeyboardInterrupt:
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        while not ended.is_set():
+            executor.spin_once(timeout_sec=PERIOD)
         node.drive.publish(Twist())
     finally:
         node.destroy_node()

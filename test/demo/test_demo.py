@@ -7,12 +7,17 @@ import sys
 import time
 from pathlib import Path
 
+from agent_msgs.msg import Step
+
 ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "tools" / "demo"
+sys.path.insert(0, str(ROOT / "test" / "e2e"))
+from processes import interruptible  # noqa: E402
 
 
-def start(*arguments: str) -> subprocess.Popen:
+def start(*arguments: str, program=(sys.executable, DEMO)) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, ROOT / "tools" / "demo", *arguments],
+        [*program, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -54,7 +59,8 @@ def test_outcome_other_than_done_is_no_success() -> None:
 
 
 def test_interrupt_cancels_the_goal_and_waits_for_rest() -> None:
-    demo = start()
+    """It comes in the middle of a message of feedback."""
+    demo = start(program=interruptible(Step, DEMO))
     seen = ""
     deadline = time.monotonic() + 60
     while "IN_FLIGHT" not in seen:
@@ -62,7 +68,7 @@ def test_interrupt_cancels_the_goal_and_waits_for_rest() -> None:
         line = demo.stdout.readline()
         assert line, seen
         seen += line
-    demo.send_signal(signal.SIGINT)
+    demo.send_signal(signal.SIGUSR1)
     code, out = end(demo, seen)
     assert code == 130, out
     assert "INTERRUPTED (canceled)" in out

@@ -7,6 +7,7 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -34,6 +35,31 @@ class Domain:
 
     def release(self):
         self._claim.close()
+
+
+# Runs a program that gets a SIGINT while it reads a message, once a SIGUSR1 has come: there, a handler that raises is
+# swallowed or makes nonsense of the message.
+WITHIN_A_MESSAGE = """
+import importlib, os, runpy, signal, sys
+module, name, program, *rest = sys.argv[1:]
+read = getattr(importlib.import_module(module), name)
+begin, due = read.__init__, []
+signal.signal(signal.SIGUSR1, lambda *_: due.append(None))
+def init(self, *a, **k):
+    if due:
+        due.clear()
+        os.kill(os.getpid(), signal.SIGINT)
+    begin(self, *a, **k)
+read.__init__ = init
+sys.argv = [program, *rest]
+sys.path[0] = os.path.dirname(program)
+runpy.run_path(program, run_name="__main__")
+"""
+
+
+def interruptible(message, program, *arguments):
+    """What to run for a program that is interrupted within the next message of a class after SIGUSR1."""
+    return [sys.executable, "-c", WITHIN_A_MESSAGE, message.__module__, message.__name__, str(program), *arguments]
 
 
 PR_SET_PDEATHSIG = 1

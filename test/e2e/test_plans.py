@@ -1,17 +1,18 @@
 """Plans: asked for, looked at, sent back and carried out; and those that must not be."""
 
 import math
+import signal
 import subprocess
 import sys
 
 import pytest
 from agent_msgs.action import Decompose, ExecuteTask
-from agent_msgs.msg import Plan, PlanStep
+from agent_msgs.msg import Plan, PlanStep, Step
 from agent_msgs.srv import DecomposeTask
 from rclpy.action import ActionClient
 
 from inputs import call
-from processes import ROOT
+from processes import ROOT, interruptible
 
 TASK = "go to the kitchen, then drive half a metre back"
 
@@ -63,6 +64,20 @@ def test_the_example_looks_and_executes(house):
     line[-1] = "drive 30 metres forward"
     shown = subprocess.run(line, env=house.env, capture_output=True, text=True, timeout=90)
     assert shown.returncode == 1 and "[refused]" in shown.stdout and "not carried out" in shown.stdout, shown
+
+
+def test_an_interrupt_of_the_example_cancels(house):
+    """It comes in the middle of a message of feedback."""
+    line = interruptible(Step, ROOT / "examples" / "decompose.py", "go to the office")
+    example = subprocess.Popen(line, env=house.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        house.moving()
+        example.send_signal(signal.SIGUSR1)
+        shown, _ = example.communicate(timeout=60)
+        assert example.returncode == 1 and "INTERRUPTED (canceled)" in shown, shown
+        assert house.at_rest_now()
+    finally:
+        example.kill()
 
 
 def test_what_cannot_be_planned_is_said_in_words(house):

@@ -21,7 +21,7 @@ from vision_msgs.msg import Detection3DArray  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "e2e"))
-from processes import Domain, end_with_parent  # noqa: E402
+from processes import Domain, end_with_parent, interruptible  # noqa: E402
 
 TABLE = (2.25, -1.6, 0.0)  # where the robot stands before the table
 CUBES = {"red_cube": (2.80, -1.45, 0.425), "blue_cube": (2.80, -1.80, 0.425)}
@@ -87,14 +87,24 @@ def gazebo():
     claim = Domain()
     env = {**os.environ, "ROS_DOMAIN_ID": str(claim.number), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     program = subprocess.Popen(
-        [sys.executable, ROOT / "sim" / "gazebo" / "standin.py"], env=env, preexec_fn=end_with_parent
+        interruptible(Odometry, ROOT / "sim" / "gazebo" / "standin.py"), env=env, preexec_fn=end_with_parent
     )
     peer = Gazebo(claim.number)
     try:
         peer.until(lambda: peer.heard["counters"] and peer.velocity.get_subscription_count(), "the stand-in", 60.0)
         yield peer
-        program.send_signal(signal.SIGINT)
-        assert program.wait(30) == 0
+        # Ended in the middle of a message; the drive is told to stop.
+        peer.until(peer.found, "the stand-in")
+        peer.heard["drive"].clear()
+        program.send_signal(signal.SIGUSR1)
+        end = time.monotonic() + 30
+        while program.poll() is None:
+            assert time.monotonic() < end, "the stand-in does not end within 30 s of SIGINT"
+            peer.stand_at(*TABLE)
+            time.sleep(0.02)
+        assert program.returncode == 0
+        peer.until(lambda: peer.heard["drive"], "a last zero")
+        assert peer.last("drive") == Twist()
     finally:
         program.kill()
         peer.close()
