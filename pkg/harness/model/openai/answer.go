@@ -21,6 +21,8 @@ import (
 type (
 	// body of a whole answer, or one event of a stream.
 	wireBody struct {
+		Object  looseText       `json:"object"`
+		Type    looseText       `json:"type"`
 		Error   json.RawMessage `json:"error"`
 		Choices []wireChoice    `json:"choices"`
 		Usage   *wireUsage      `json:"usage"`
@@ -142,8 +144,8 @@ func whole(body []byte, contentType string, x *exchange) error {
 	}
 	x.usage = b.Usage.usage()
 	if len(b.Choices) == 0 {
-		if isError(b.Error) {
-			return inGoodDress(b.Error)
+		if e := b.failure(body); e != nil {
+			return inGoodDress(e)
 		}
 		return &Error{Kind: KindBadAnswer, Status: http.StatusOK, Message: "the answer has no choices"}
 	}
@@ -183,7 +185,16 @@ func usageAlone(body []byte) model.Usage {
 	return b.Usage.usage()
 }
 
-func isError(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+// failure is the error that an object holds or, where it calls itself one, is; nil: none.
+func (b *wireBody) failure(whole []byte) json.RawMessage {
+	switch {
+	case len(b.Error) > 0 && string(b.Error) != "null":
+		return b.Error
+	case len(b.Choices) == 0 && (b.Object == "error" || b.Type == "error"):
+		return whole
+	}
+	return nil
+}
 
 // draft is a message as far as it has come.
 type draft struct {
@@ -319,7 +330,7 @@ func valid(text string) string { return strings.ToValidUTF8(string(pair([]byte(t
 
 // inGoodDress is an error that came with a good status. Its code counts as one where it is one.
 func inGoodDress(raw json.RawMessage) *Error {
-	e := &Error{Kind: KindBadAnswer, Status: http.StatusOK, Message: "the answer holds an error: " + clip(string(raw), maxMessage)}
+	e := &Error{Kind: KindEndpoint, Status: http.StatusOK, Message: "the answer holds an error: " + clip(string(raw), maxMessage)}
 	var body struct {
 		Code, Type, Message looseText
 	}

@@ -26,6 +26,7 @@ const (
 	KindStatus    Kind = "status"           // the endpoint answered with an error status
 	KindNetwork   Kind = "network"          // no answer: connection, DNS, TLS, reset
 	KindTimeout   Kind = "timeout"          // the request's time limit
+	KindEndpoint  Kind = "endpoint_error"   // an error in place of an answer or of its rest, with a good status
 	KindBadAnswer Kind = "bad_answer"       // no JSON, no choices, too large, cut off
 	KindContext   Kind = "context_overflow" // the history is longer than the model's context
 )

@@ -87,8 +87,8 @@ func (s *stream) dispatch() error {
 		if err := json.Unmarshal(raw, &b); err != nil {
 			return unreadable(raw, err)
 		}
-		if isError(b.Error) {
-			return inGoodDress(b.Error)
+		if e := b.failure(raw); e != nil {
+			return inGoodDress(e)
 		}
 		if err := s.into.add(&b); err != nil {
 			return err

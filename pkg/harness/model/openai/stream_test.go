@@ -56,7 +56,7 @@ func TestStreams(t *testing.T) {
 		"filtered":                       {call + event(0, ``, `"content_filter"`) + mark, `content_filter c1:drive({"distance_m":1.5})`},
 		"an unknown end":                 {call + event(0, ``, `"tired"`) + mark, `unknown: tired c1:drive({"distance_m":1.5})`},
 		"an error in the middle":         {call + `data: {"choices":[],"error":{"code":502,"message":"gone"}}` + "\n\n" + ended + mark, "error status 502 again"},
-		"an error as its last word":      {call + ended + `data: {"error":{"message":"gone","type":"server_error"}}` + "\n\n", cutOff},
+		"an error as its last word":      {call + ended + `data: {"error":{"message":"gone","type":"server_error"}}` + "\n\n", "error endpoint_error 200 again"},
 		"an event called error":          {call + "event: error\ndata: {\"message\":\"gone\",\"code\":400}\n\n" + ended, "error status 400"},
 		"an event called otherwise":      {"event: message\n" + call + "event: completion\n" + ended, called},
 		"a corrupt event":                {opens(0, "c1", "drive", `{"distance_m":1`) + "data: {\"choices\":[{\"in\n\n" + more(0, `}`) + ended + mark, cutOff},

@@ -36,7 +36,7 @@ type exchangeKey struct{}
 // instead of an answer costs nothing.
 func (x *exchange) spent(ctx context.Context, err error) model.Usage {
 	var e *Error
-	instead := errors.As(err, &e) && (e.Kind == KindStatus || e.Kind == KindContext) && x.came == 0
+	instead := errors.As(err, &e) && (e.Kind == KindStatus || e.Kind == KindEndpoint || e.Kind == KindContext) && x.came == 0
 	working := x.status == http.StatusOK || x.status == 0 && context.Cause(ctx) != nil
 	if x.usage.Known || !x.sent || !working || instead {
 		return x.usage
