@@ -89,6 +89,7 @@ func (s *session) begin(c *call, at int) {
 	}
 	s.fire(KindCall, c.id, to, begun)
 	c.script = s.script
+	s.carried = s.carried || s.script == nil && c.spec.Class != tool.Control
 }
 
 // runAlone runs the one call of a group that is left.

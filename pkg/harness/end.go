@@ -187,5 +187,6 @@ func (s *session) finishRecord(r Result) {
 		}
 	}
 	s.phase = PhaseEnd
+	s.release(r.Reason)
 	s.show(stateAtEnd(r.Outcome), nil)
 }

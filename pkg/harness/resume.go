@@ -79,8 +79,29 @@ func (s *session) goLive() {
 			s.interrupt(endOf(ReasonBadRequest, "the session cannot go on: %v", err))
 			return
 		}
+		s.claimed, s.carried, s.spentBy = true, false, s.tokens()
 	}
 	s.cfg.Logger.Info("session goes on", "session", s.goal.Session, "from", k.session, "events", len(k.events), "gap", gap)
+}
+
+func (s *session) tokens() uint64 {
+	u := s.usage()
+	return u.InputTokens + u.OutputTokens
+}
+
+// release the record that the session went on with, where it ended at once, by a failure: it carried out nothing and used nothing, so the
+// record says all, and another session may go on with it. One that was interrupted keeps it: it can go on by its own record.
+func (s *session) release(e Reason) {
+	if !s.claimed || s.carried || e.Outcome() != Failed || s.tokens() != s.spentBy {
+		return
+	}
+	c, ok := s.cfg.Trace.(trace.Claimer)
+	if !ok {
+		return
+	}
+	if err := c.Release(s.resumes, s.goal.Session); err != nil {
+		s.cfg.Logger.Error("the record was not given back", "session", s.goal.Session, "of", s.resumes, "error", err)
+	}
 }
 
 // goesOn takes up the session behind a gap, under its new name.

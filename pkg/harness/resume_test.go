@@ -332,6 +332,94 @@ func TestNothingGoesOnWithoutRest(t *testing.T) {
 	})
 }
 
+// A session that goes on and fails at once gives the record back: nothing was carried out and nothing used. One that carried something
+// out, was interrupted or was refused does not, since its own record is what goes on, or another's.
+func TestARecordIsGivenBackByWhatFailsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		whole := newRig(t, stateless{askBattery, goKitchen, finish("there")}, newRobot().tools()...)
+		whole.run()
+		events := whole.events()
+		last := slices.IndexFunc(events, func(e trace.Event) bool { return harness.Kind(e.Kind) == harness.KindDecision }) + 1
+		record, err := harness.ReadRecord(events[:last])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, sink := range map[string]func() trace.Sink{
+			"memory": func() trace.Sink { return &trace.Memory{} },
+			"files": func() trace.Sink {
+				s, err := trace.NewFiles(trace.FileOptions{Dir: t.TempDir()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return trace.Tee(s, func(trace.Event) {})
+			},
+		} {
+			sink := sink()
+			n := 0
+			goOn := func(m model.Model, set func(*rig)) harness.Result {
+				n++
+				r := newRig(t, m, newRobot().tools()...)
+				r.sink, r.cfg.Trace = nil, sink
+				r.goal = harness.Goal{Session: fmt.Sprintf("s%d", n+1), Resume: record}
+				if set != nil {
+					set(r)
+				}
+				return r.run()
+			}
+			down := modelFunc(func(context.Context, model.Request) (model.Response, error) { return model.Response{}, errTest })
+			for range 2 {
+				want(t, goOn(down, nil), harness.ReasonModelError)
+			}
+			costly := modelFunc(func(context.Context, model.Request) (model.Response, error) {
+				return model.Response{Usage: model.Usage{InputTokens: 100, Known: true}}, errTest
+			})
+			for _, m := range []struct {
+				name string
+				m    model.Model
+				set  func(*rig)
+				as   harness.Reason
+			}{
+				{"that used something", costly, nil, harness.ReasonModelError},
+				{"that was interrupted", stateless{askBattery, goKitchen, finish("there")}, func(r *rig) {
+					ctx, cancel := context.WithCancelCause(r.ctx)
+					r.ctx = ctx
+					r.cfg.Model = modelFunc(func(ctx context.Context, _ model.Request) (model.Response, error) {
+						cancel(harness.Interrupt{Reason: harness.ReasonCanceled})
+						return model.Response{}, context.Cause(ctx)
+					})
+				}, harness.ReasonCanceled},
+				{"that carried a call out", modelFunc(func(_ context.Context, r model.Request) (model.Response, error) {
+					if n := len(r.Messages); r.Messages[n-1].Role == model.RoleTool {
+						return model.Response{}, errTest
+					}
+					return calls(call("get_place", "{}")), nil
+				}), nil, harness.ReasonModelError},
+			} {
+				want(t, goOn(m.m, m.set), m.as)
+				holder := fmt.Sprintf("s%d", n+1)
+				res := goOn(stateless{askBattery, goKitchen, finish("there")}, nil)
+				want(t, res, harness.ReasonBadRequest)
+				if !strings.Contains(res.Answer, holder+" goes on with s1") {
+					t.Errorf("%s, %s: %s", name, m.name, res.Answer)
+				}
+				if err := sink.(trace.Claimer).Release("s1", "another"); !errors.Is(err, trace.ErrClaimed) {
+					t.Errorf("%s: another releases it: %v", name, err)
+				}
+				if err := sink.(trace.Claimer).Release("s1", holder); err != nil {
+					t.Errorf("%s, %s: %v", name, m.name, err)
+				}
+			}
+			want(t, goOn(stateless{askBattery, goKitchen, finish("there")}, nil), harness.ReasonAccepted)
+			if err := sink.(trace.Claimer).Release("nobody's", "s2"); err == nil && name == "files" {
+				t.Errorf("%s: a name that is none is released", name)
+			}
+			if err := sink.(trace.Claimer).Release("nobody", "s2"); err != nil {
+				t.Errorf("%s: what is not claimed: %v", name, err)
+			}
+		}
+	})
+}
+
 // A loop that would not have come to the record's events does not go on with it.
 func TestAnotherLoopDoesNotGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -103,6 +103,9 @@ type session struct {
 	script      *script // what a record says of everything outside; nil: it is live
 	self        string  // what approvals are bound to: the session's name; where it goes by a record, that one's
 	resumes     string  // the session that it goes on with
+	claimed     bool    // it has claimed that session's record,
+	spentBy     uint64  // when it had used so many tokens,
+	carried     bool    // and has carried out a call since
 	resumed     bool    // the model is to be told that the session goes on
 	cut         string  // the call that was canceled as its process ended
 }

@@ -42,6 +42,14 @@ func (m *mirror) Claim(of, by string) error {
 	return nil
 }
 
+// Release implements trace.Claimer.
+func (m *mirror) Release(of, by string) error {
+	if c, ok := m.sink.(trace.Claimer); ok {
+		return c.Release(of, by)
+	}
+	return nil
+}
+
 // running says whether a session's record is being written.
 func (m *mirror) running(session string) bool {
 	m.mu.Lock()

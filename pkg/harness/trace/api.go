@@ -33,6 +33,9 @@ type Sink interface {
 type Claimer interface {
 	// Claim a record for a session. An error that wraps ErrClaimed says that it was claimed before, and by whom.
 	Claim(of, by string) error
+	// Release a claim, so that the record can be claimed again: the session that had it ended before it carried anything out. A record that
+	// is not claimed by that session is left as it is, which is an error that wraps ErrClaimed where another has it.
+	Release(of, by string) error
 }
 
 // ErrClaimed is wrapped where a session goes on with a record already.

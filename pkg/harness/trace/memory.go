@@ -34,6 +34,17 @@ func (m *Memory) Claim(of, by string) error {
 	return nil
 }
 
+// Release implements Claimer.
+func (m *Memory) Release(of, by string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if has, claimed := m.claims[of]; claimed && has != by {
+		return fmt.Errorf("%w: session %s goes on with %s, not %s", ErrClaimed, has, of, by)
+	}
+	delete(m.claims, of)
+	return nil
+}
+
 // Open implements Sink.
 func (m *Memory) Open(session string) (Log, error) {
 	if !ValidSession(session) {

@@ -60,7 +60,7 @@ func (s *files) Claim(of, by string) error {
 	if !ValidSession(of) {
 		return fmt.Errorf("trace: session %q must be 1 to 64 letters, digits, '-' and '_'", of)
 	}
-	name := filepath.Join(s.opt.Dir, of+".resumed")
+	name := s.claim(of)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		before, _ := os.ReadFile(name) // empty where it cannot be read
@@ -75,6 +75,30 @@ func (s *files) Claim(of, by string) error {
 	}
 	return nil
 }
+
+// Release implements Claimer.
+func (s *files) Release(of, by string) error {
+	if !ValidSession(of) {
+		return fmt.Errorf("trace: session %q must be 1 to 64 letters, digits, '-' and '_'", of)
+	}
+	has, err := os.ReadFile(s.claim(of))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("trace: %w", err)
+	}
+	if who := strings.TrimSpace(string(has)); who != by {
+		return fmt.Errorf("%w: session %s goes on with %s, not %s", ErrClaimed, who, of, by)
+	}
+	if err := os.Remove(s.claim(of)); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	return nil
+}
+
+// claim is the file that names who goes on with a record.
+func (s *files) claim(of string) string { return filepath.Join(s.opt.Dir, of+".resumed") }
 
 func (s *sideFiles) write(name string, content []byte) (err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

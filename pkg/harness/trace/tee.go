@@ -26,6 +26,14 @@ func (t tee) Claim(of, by string) error {
 	return nil
 }
 
+// Release implements Claimer where the sink does.
+func (t tee) Release(of, by string) error {
+	if c, ok := t.Sink.(Claimer); ok {
+		return c.Release(of, by)
+	}
+	return nil
+}
+
 type teeLog struct {
 	Log
 	session string
