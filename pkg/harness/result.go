@@ -3,6 +3,8 @@ package harness
 import (
 	"slices"
 	"strings"
+
+	"agent_node/pkg/harness/criteria"
 )
 
 // result of a session.
@@ -35,7 +37,8 @@ func (s *session) shownVerifications() []Verification {
 	return append(out, s.verifications...)
 }
 
-// unmet goals: each criterion that was not found to hold; where none is known, the task.
+// unmet goals: each criterion that was not found to hold; where none is known, the task. What the harness itself understood of the task is
+// not known from anybody, and may be a part of it: it stands behind the task, not for it.
 func (s *session) unmet() []string {
 	var out []string
 	add := func(text string, passed map[string]bool) {
@@ -65,26 +68,37 @@ func (s *session) unmet() []string {
 		if s.stale {
 			judged = verdicts(s.claims.held())
 		}
-		set, settled := s.standing()
-		for _, c := range set {
-			add(c.Text, judged)
+		addAll := func(set []criteria.Criterion, settled []Verification) {
+			for _, c := range set {
+				add(c.Text, judged)
+			}
+			for _, v := range settled {
+				add(v.Criterion, verdicts([]Verification{v}))
+			}
 		}
-		for _, v := range settled {
-			add(v.Criterion, verdicts([]Verification{v}))
+		addAll(s.claims.pending(s.declared))
+		if len(out) == 0 {
+			out = append(out, s.inWords())
 		}
+		addAll(s.standing())
 	}
-	if len(out) > 0 {
-		return out
+	if len(out) == 0 {
+		out = append(out, s.inWords())
 	}
+	return out
+}
+
+// inWords is what the session is to do.
+func (s *session) inWords() string {
 	switch {
 	case strings.TrimSpace(s.goal.Task) != "":
-		return []string{Echo(s.h.redact.Text(s.goal.Task))}
+		return Echo(s.h.redact.Text(s.goal.Task))
 	case s.goal.Plan != nil && strings.TrimSpace(s.goal.Plan.Task) != "":
-		return []string{Echo(s.h.redact.Text(s.goal.Plan.Task))}
+		return Echo(s.h.redact.Text(s.goal.Plan.Task))
 	case s.goal.Plan != nil:
-		return []string{"the plan is executed"}
+		return "the plan is executed"
 	}
-	return []string{"no task was given"}
+	return "no task was given"
 }
 
 // verdicts by criterion; the newest counts.

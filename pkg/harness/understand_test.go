@@ -29,19 +29,23 @@ func TestWhatIsUnderstoodOfTheTaskMustHold(t *testing.T) {
 		reason     harness.Reason
 		unmet      []string
 	}{
-		{"a wait is no drive", kitchen, nil, []model.Response{wait, lie}, harness.ReasonUnverified, []string{"at_place(kitchen)"}},
-		{"the gripper is no drive", kitchen, nil, []model.Response{calls(call("gripper", `{"open":true}`)), lie}, harness.ReasonUnverified, []string{"at_place(kitchen)"}},
-		{"another place is not this one", kitchen, nil, []model.Response{navigate("office"), lie}, harness.ReasonUnverified, []string{"at_place(kitchen)"}},
-		{"words alone are no drive", kitchen, nil, []model.Response{battery, lie}, harness.ReasonUnverified, []string{"at_place(kitchen)"}},
+		{"a wait is no drive", kitchen, nil, []model.Response{wait, lie}, harness.ReasonUnverified, []string{"do it", "at_place(kitchen)"}},
+		{"the gripper is no drive", kitchen, nil, []model.Response{calls(call("gripper", `{"open":true}`)), lie}, harness.ReasonUnverified, []string{"do it", "at_place(kitchen)"}},
+		{"another place is not this one", kitchen, nil, []model.Response{navigate("office"), lie}, harness.ReasonUnverified, []string{"do it", "at_place(kitchen)"}},
+		{"words alone are no drive", kitchen, nil, []model.Response{battery, lie}, harness.ReasonUnverified, []string{"do it", "at_place(kitchen)"}},
+		{"a drive that failed says what is unmet", kitchen, nil, []model.Response{navigate("office"), {Text: "it cannot be done", Finish: model.FinishInfeasible}}, harness.ReasonInfeasible, []string{"at_place(office)", "at_place(kitchen)"}},
 		{"the drive is", kitchen, nil, []model.Response{navigate("kitchen"), lie}, harness.ReasonAccepted, nil},
-		{"nothing moved what was to be moved", base, nil, []model.Response{wait, lie}, harness.ReasonUnverified, []string{"a skill moved base, as the task asks"}},
-		{"nor by words", base, nil, []model.Response{battery, lie}, harness.ReasonUnverified, []string{"a skill moved base, as the task asks"}},
+		{"nothing moved what was to be moved", base, nil, []model.Response{wait, lie}, harness.ReasonUnverified, []string{"do it", "a skill moved base, as the task asks"}},
+		{"nor by words", base, nil, []model.Response{battery, lie}, harness.ReasonUnverified, []string{"do it", "a skill moved base, as the task asks"}},
 		{"it was moved", base, nil, []model.Response{navigate("office"), finish("done")}, harness.ReasonAccepted, nil},
 		{"the caller's criteria alone", kitchen, []string{"at_place(dock)"}, []model.Response{wait, finish("done")}, harness.ReasonAccepted, nil},
 		{"nothing is understood", nil, nil, []model.Response{wait, finish("waited")}, harness.ReasonAccepted, nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			rob := newRobot()
+			if x.reason == harness.ReasonInfeasible {
+				rob.fails["office"] = tool.ServerFailed
+			}
 			rob.wait.do = fixed(tool.Result{OK: true, Content: "waited", Postconditions: []string{"cel: get_battery().percent > 1.0"}})
 			r := newRig(t, ends(x.answers...), rob.tools()...)
 			r.cfg.Understand = x.understand
