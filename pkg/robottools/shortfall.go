@@ -43,8 +43,8 @@ func (b *begun) unmade() *tool.Result {
 const noticeable = 0.001
 
 // shortJoints is short, of joints: the one that had the longest way to go is not half there. What was measured before and after may be
-// missing.
-func (b *bound) shortJoints(names []string, from, to, at []float64) *tool.Result {
+// missing. unit of their positions.
+func (b *bound) shortJoints(names []string, from, to, at []float64, unit func(joint int) string) *tool.Result {
 	if len(from) != len(to) || len(at) != len(to) {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (b *bound) shortJoints(names []string, from, to, at []float64) *tool.Result
 	}
 	way := to[longest] - from[longest]
 	if done := at[longest] - from[longest]; done*math.Copysign(1, way) < shortfall*math.Abs(way) {
-		return b.fail(tool.PostconditionFailed, "%s was to move by %.4g and the server says it has, but only %.4g were measured, less than half", names[longest], way, done)
+		return b.fail(tool.PostconditionFailed, "%s was to move by %.4g %s and the server says it has, but only %.4g %s were measured, less than half", names[longest], way, unit(longest), done, unit(longest))
 	}
 	return nil
 }
@@ -83,5 +83,5 @@ func (t *actionSkill) gripped(from []float64, p preparedGoal, result *ros.Messag
 		return nil
 	}
 	_, width := t.robot.checkGripper(t.grip, t.def.Binding.Action.Type, p.goal)
-	return t.shortJoints(t.grip.joints, from, []float64{width}, t.grip.position())
+	return t.shortJoints(t.grip.joints, from, []float64{width}, t.grip.position(), func(int) string { return "rad or m" }) // as the finger's joint is
 }

@@ -316,7 +316,7 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 		return *t.fail(tool.ServerFailed, "the controller ended with error_code %d %s", code.Int("error_code"), code.Str("error_string"))
 	}
 	if n := len(traj.Points); n > 0 {
-		if bad := t.shortJoints(t.act.joints, traj.Points[0].Positions, traj.Points[n-1].Positions, t.act.position()); bad != nil {
+		if bad := t.shortJoints(t.act.joints, traj.Points[0].Positions, traj.Points[n-1].Positions, t.act.position(), t.unit(ctx)); bad != nil {
 			return *bad
 		}
 	}
@@ -386,4 +386,15 @@ func (t *trajectorySkill) Predict(ctx context.Context, call tool.Call, state any
 	next := at.moved(at.base)
 	next.joints[t.act.name] = q
 	return tool.Prediction{State: next}
+}
+
+// unit of the joints' positions, as the description tells.
+func (t *trajectorySkill) unit(ctx context.Context) func(joint int) string {
+	model, err := t.robot.description.arm(ctx, t.act.name)
+	return func(joint int) string {
+		if err != nil || joint >= len(model.joints) {
+			return "rad or m"
+		}
+		return model.joints[joint].Unit()
+	}
 }

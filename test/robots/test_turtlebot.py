@@ -65,17 +65,29 @@ def test_a_habit_that_can_be_borne(turtlebot, name):
     assert turtlebot.commanded()["/drive_on_heading"] == 1
 
 
-# Habits with which it cannot go well, what the steps that failed are called, and what is said of them.
-BAD = {
-    "abort with a code": ({"abort": "code"}, "server_failed", "failed to make progress"),
-    "abort without a code": ({"abort": "bare"}, "server_failed", "the server aborted the goal"),
+# Habits with which it cannot go well, what the steps that failed are called, and what is said of them: of a drive,
+# how far it was to go and how far it went; of a place, where the robot is.
+CODE = ({"abort": "code"}, "server_failed", "failed to make progress")
+BARE = ({"abort": "bare"}, "server_failed", "the server aborted the goal")
+BAD_DRIVES = {
+    "abort with a code": CODE,
+    "abort without a code": BARE,
+    "success without motion": (
+        {"lie": True},
+        "postcondition_failed",
+        "0.6 m were asked for and it ended as done, but only 0 m were measured",
+    ),
+}
+BAD_PLACES = {
+    "abort with a code": CODE,
+    "abort without a code": BARE,
     "success without motion": ({"lie": True}, "postcondition_failed", "at rest this does not hold"),
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", BAD_DRIVES)
 def test_a_drive_that_fails_is_not_begun_anew(turtlebot, name):
-    habits, kind, says = BAD[name]
+    habits, kind, says = BAD_DRIVES[name]
     turtlebot.fresh()
     turtlebot.habit(**habits)
     goal = turtlebot.run("drive 0.6 m forward", 60)
@@ -85,9 +97,9 @@ def test_a_drive_that_fails_is_not_begun_anew(turtlebot, name):
     wait_still(turtlebot, 0.5)
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", BAD_PLACES)
 def test_a_place_is_gone_to_again_or_given_up(turtlebot, name):
-    habits, kind, says = BAD[name]
+    habits, kind, says = BAD_PLACES[name]
     turtlebot.fresh()
     turtlebot.habit(**habits)
     goal = turtlebot.run("go to x 1.2 m, y -0.8 m facing 0 degrees", 60)
