@@ -17,6 +17,9 @@ import (
 type estopInput struct {
 	n    *Node
 	subs []ros.Subscription
+	tell func(from source, stopped bool)
+
+	order sync.Mutex // held while anybody is told, so that what is told last is what was noted last; before mu
 
 	mu     sync.Mutex
 	values map[source]said // the newest value of each
@@ -36,14 +39,20 @@ func (s source) String() string { return strings.TrimSuffix(s.topic+" by "+s.pub
 // said is what a source said last.
 type said struct {
 	stopped bool
-	at      time.Time
+	at      time.Time // when it was heard
+	stamp   time.Time // the source's own, zero where the transport has none
+	pressed time.Time // stamp of the newest true
 }
+
+// lateness is how long after a source's newer message an older one may come, by a subscription that was sent it again. After that the
+// source's clock was set back.
+const lateness = 5 * time.Second
 
 // silence is what speaks where estop.required and nobody else does.
 const silence = "silence"
 
 func newEstopInput(n *Node) (*estopInput, error) {
-	e := &estopInput{n: n, values: map[source]said{}, heard: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	e := &estopInput{n: n, tell: n.emergency, values: map[source]said{}, heard: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 	topics := map[string]bool{}
 	for _, name := range []string{emergencyTopic, "/" + emergencyTopic} {
 		full, err := n.ros.ResolveName(name)
@@ -52,10 +61,11 @@ func newEstopInput(n *Node) (*estopInput, error) {
 		}
 		topics[full] = true
 	}
-	// Two subscriptions each: a transient-local one alone hears nothing from an ordinary publisher.
 	for topic := range topics {
-		for _, qos := range ros.HearAll(n.ros, 10, 10) {
-			sub, err := n.ros.CreateSubscription(topic, "std_msgs/msg/Bool", qos, func(r ros.Received) { e.hear(source{topic, r.Publisher}, r.Message.Bool("data")) })
+		for _, qos := range ros.HearEach(n.ros, 10) {
+			sub, err := n.ros.CreateSubscription(topic, "std_msgs/msg/Bool", qos, func(r ros.Received) {
+				e.hear(source{topic, r.Publisher}, r.Message.Bool("data"), r.SourceTimestamp)
+			})
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("node: %s: %w", topic, err), e.closeSubs())
 			}
@@ -66,16 +76,32 @@ func newEstopInput(n *Node) (*estopInput, error) {
 	return e, nil
 }
 
-// hear takes one value.
-func (e *estopInput) hear(from source, stopped bool) {
+// hear takes one value. A source's message may come several times, and after its newer ones: an old false releases nothing, and an old
+// true is a press that was not heard in its time, unless it was.
+func (e *estopInput) hear(from source, stopped bool, stamp time.Time) {
+	e.order.Lock()
+	defer e.order.Unlock()
 	e.mu.Lock()
 	now := time.Now()
-	e.values[from] = said{stopped, now}
+	old := e.values[from]
+	late := !stamp.IsZero() && stamp.Before(old.stamp) && now.Sub(old.at) < lateness
+	missed := late && stopped && !old.stopped && !stamp.Equal(old.pressed)
+	v := said{stopped: stopped, at: now, stamp: stamp, pressed: old.pressed}
+	if late {
+		v = old
+	}
+	if stopped && (!late || missed) {
+		v.pressed = stamp
+	}
+	e.values[from] = v
 	e.heard = now
 	e.silent = false
 	e.mu.Unlock()
-	e.n.emergency(from, stopped)
-	e.n.emergency(source{topic: silence}, false)
+	if missed {
+		e.tell(from, true)
+	}
+	e.tell(from, v.stopped)
+	e.tell(source{topic: silence}, false)
 }
 
 // forgive takes back the true of publishers that are gone, where somebody has said false on their topic since: who presses
@@ -105,11 +131,18 @@ func (e *estopInput) forgive() {
 		if slices.ContainsFunc(there, func(i ros.EndpointInfo) bool { return i.Publisher == s.publisher }) {
 			continue
 		}
-		e.mu.Lock()
-		delete(e.values, s)
-		e.mu.Unlock()
-		e.n.emergency(s, false)
+		e.release(s)
 	}
+}
+
+// release forgets a source.
+func (e *estopInput) release(s source) {
+	e.order.Lock()
+	defer e.order.Unlock()
+	e.mu.Lock()
+	delete(e.values, s)
+	e.mu.Unlock()
+	e.tell(s, false)
 }
 
 // pressed says for people who holds the emergency stop, as "/emergency_stop by PUBLISHER said true 3.1 s ago".
@@ -140,36 +173,37 @@ func (e *estopInput) watch() {
 			return
 		case <-time.After(limit / 4):
 		}
-		if !e.n.params.estopRequired.Get() {
-			e.mu.Lock()
-			was := e.silent
-			e.silent = false
-			e.mu.Unlock()
-			if was {
-				e.n.emergency(source{topic: silence}, false)
-			}
-			continue
-		}
-		e.mu.Lock()
-		late := time.Since(e.heard)
-		now := late > limit && !e.silent
-		e.silent = e.silent || now
-		e.mu.Unlock()
-		if now {
-			e.n.logger("estop").Error("no emergency_stop message", "silent", late, "limit", limit)
-			e.n.emergency(source{topic: silence}, true)
-		}
+		e.listenForSilence(limit)
 	}
+}
+
+func (e *estopInput) listenForSilence(limit time.Duration) {
+	e.order.Lock()
+	defer e.order.Unlock()
+	e.mu.Lock()
+	was, late := e.silent, time.Since(e.heard)
+	e.silent = e.n.params.estopRequired.Get() && (was || late > limit)
+	is := e.silent
+	e.mu.Unlock()
+	if is == was {
+		return
+	}
+	if is {
+		e.n.logger("estop").Error("no emergency_stop message", "silent", late, "limit", limit)
+	}
+	e.tell(source{topic: silence}, is)
 }
 
 // replay tells a newly made robot what the inputs said last.
 func (e *estopInput) replay() {
+	e.order.Lock()
+	defer e.order.Unlock()
 	e.mu.Lock()
 	values := maps.Clone(e.values)
 	values[source{topic: silence}] = said{stopped: e.silent}
 	e.mu.Unlock()
 	for s, v := range values {
-		e.n.emergency(s, v.stopped)
+		e.tell(s, v.stopped)
 	}
 }
 

@@ -35,14 +35,23 @@ func listen(node ros.Node, topic, typeName string, onMessage func(reading)) (*la
 	return listenBy(node, time.Now, nil, topic, typeName, onMessage)
 }
 
+// listenToEach is listen where a single message counts, such as one that says stop.
+func listenToEach(node ros.Node, topic, typeName string, onMessage func(reading)) (*latest, error) {
+	return listenOn(node, ros.HearEach(node, ros.SensorQoS().Depth), time.Now, nil, topic, typeName, onMessage)
+}
+
 // listenBy is listen with another clock for arrivals: the guard's, where rest is told by it.
 func listenBy(node ros.Node, now func() time.Time, arrived func(time.Time) time.Time, topic, typeName string, onMessage func(reading)) (*latest, error) {
+	return listenOn(node, ros.HearAll(node, ros.SensorQoS().Depth, ros.LatchedQoS().Depth), now, arrived, topic, typeName, onMessage)
+}
+
+func listenOn(node ros.Node, by []ros.QoS, now func() time.Time, arrived func(time.Time) time.Time, topic, typeName string, onMessage func(reading)) (*latest, error) {
 	t, err := node.Types().Message(typeName)
 	if err != nil {
 		return nil, err
 	}
 	l := &latest{topic: topic, typeName: typeName, clock: node.Clock(), now: now, arrived: arrived, changed: make(chan struct{}), stamped: hasStamp(t)}
-	for _, qos := range ros.HearAll(node, ros.SensorQoS().Depth, ros.LatchedQoS().Depth) {
+	for _, qos := range by {
 		sub, err := node.CreateSubscription(topic, typeName, qos, func(r ros.Received) {
 			if got, isNew := l.put(r); isNew && onMessage != nil {
 				onMessage(got)

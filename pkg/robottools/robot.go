@@ -71,7 +71,9 @@ type Robot struct {
 	publishers map[string]ros.Publisher
 	names      map[string]string // nodes by their publishers' ids
 	topics     map[string]*latest
-	estop      map[string]bool
+
+	emergency sync.Mutex      // held while the guard is told, so that what it is told last is so
+	estop     map[string]bool // by input
 }
 
 // part is the node with a logger of its own.
@@ -411,13 +413,13 @@ func (r *Robot) Facts() string {
 
 // EmergencyInput tells one emergency-stop input's state: true from any latches, all false allow a reset.
 func (r *Robot) EmergencyInput(source string, stopped bool) {
-	r.mu.Lock()
+	r.emergency.Lock()
+	defer r.emergency.Unlock()
 	r.estop[source] = stopped
 	active := false
 	for _, s := range r.estop {
 		active = active || s
 	}
-	r.mu.Unlock()
 	r.guard.EmergencyStop(active)
 }
 

@@ -35,7 +35,7 @@ func (r *Robot) watchPause(a *actuator, s PauseSource) error {
 		whenSays, estopSays  bool
 		whenError, estopFail error
 	)
-	l, err := listen(r.node, s.Topic, s.Type, func(got reading) {
+	l, err := listenToEach(r.node, s.Topic, s.Type, func(got reading) {
 		mu.Lock()
 		defer mu.Unlock()
 		if last == nil || !ros.Equal(last, got.msg) {

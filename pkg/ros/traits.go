@@ -30,3 +30,15 @@ func HearAll(n Node, liveDepth, latchedDepth int) []QoS {
 	}
 	return []QoS{{Depth: liveDepth, Reliability: BestEffort}, {Depth: latchedDepth, Durability: TransientLocal}}
 }
+
+// HearEach are the subscriptions that lose no single message which the transport can deliver, for topics where one counts: those of
+// [HearAll], and a reliable one that hears ordinary publishers. What a publisher sends before the subscription knows of it, and what a
+// network loses, best effort never gets; a reliable one is sent it again. A message may come once by each, in any order between them.
+func HearEach(n Node, depth int) []QoS {
+	all := HearAll(n, depth, depth)
+	if TraitsOf(n).NoQoS {
+		return all
+	}
+	// First, so that no publisher finds another without it.
+	return append([]QoS{{Depth: depth}}, all...)
+}

@@ -19,22 +19,49 @@ TASKS = {"navigate": "go to the kitchen", "drive": "drive 2 m forward"}
 
 
 class Button:
-    """An emergency stop's publisher."""
+    """An emergency stop's publisher. One of best effort says again and again what it says: the middleware sends a single
+    message of it to subscriptions that do not know of it yet, and never again."""
 
     def __init__(self, rig, topic="/emergency_stop", qos="ordinary"):
         self.rig, self.topic = rig, topic
         self.publisher = rig.node.create_publisher(Bool, topic, PUBLISHERS[qos])
+        self.timer = rig.node.create_timer(0.1, self.say) if qos == "best_effort" else None
+        self.says = None
 
     def found(self):
-        # Two of the node's subscriptions per topic; a publisher's durability decides which of them it meets.
-        self.rig.until(lambda: self.publisher.get_subscription_count() >= 1, 20.0, "the node to find the button")
+        # A publisher's settings decide which of the node's subscriptions it meets. The first must do.
+        end = time.monotonic() + 20.0
+        while self.publisher.get_subscription_count() < 1:
+            assert time.monotonic() < end, f"the node does not find the button\n{self.rig.logs()}"
+            time.sleep(0.0005)
         return self
 
     def press(self, pressed=True):
-        self.publisher.publish(Bool(data=pressed))
+        self.says = pressed
+        self.say()
+
+    def say(self):
+        if self.says is not None:
+            self.publisher.publish(Bool(data=self.says))
 
     def remove(self):
+        if self.timer is not None:
+            self.rig.asked(lambda: self.rig.node.destroy_timer(self.timer))
         self.rig.asked(lambda: self.rig.node.destroy_publisher(self.publisher))
+
+
+@pytest.mark.parametrize("qos", PUBLISHERS)
+def test_every_press_is_heard(house, qos):
+    """Of 25 buttons, each pressed as soon as it sees a subscription. One that is best effort repeats itself, ten times a
+    second; the others say it once."""
+    for n in range(25):
+        b = Button(house, qos=qos).found()
+        b.press()
+        house.until_actuator(ActuatorState.ESTOP, 5.0)
+        b.press(False)
+        house.until(lambda: house.trigger("reset").success, 10.0, f"the release of button {n + 1}")
+        house.until_actuator(ActuatorState.HOLDING)
+        b.remove()
 
 
 @pytest.fixture
