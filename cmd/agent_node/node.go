@@ -27,7 +27,7 @@ func serve(ctx context.Context, log *slog.Logger, health func() error) error {
 	if err != nil {
 		return err
 	}
-	if err := n.Send(ctx, "READY=1"); err != nil {
+	if err := n.Send(ctx, "READY=1"); err != nil && ctx.Err() == nil {
 		log.Warn("ready", "error", err)
 	}
 	n.Keep(ctx, health, log)
@@ -52,15 +52,25 @@ func (nodeCmd) Run(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := n.Start(e.ctx); err != nil {
-		// A node that was told to start by itself and cannot is of no use to whoever launched it: it says why and ends.
-		// With autostart off, a failed transition leaves it up, to be mended and configured again.
-		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
-		defer cancel()
-		return errors.Join(err, n.Shutdown(ctx))
-	}
 	up, over := untilEnded(e.ctx, host)
 	defer over()
+	err = live(up, host.Logger(), n)
+	host.Logger().Info("shutting down; the robot comes to rest first")
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	return errors.Join(err, n.Shutdown(ctx))
+}
+
+// live starts the node and keeps it up until it is told to end, which it may be while it starts: that is no error.
+func live(up context.Context, log *slog.Logger, n *node.Node) error {
+	if err := n.Start(up); err != nil {
+		if up.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil
+		}
+		// A node that was told to start by itself and cannot is of no use to whoever launched it: it says why and ends.
+		// With autostart off, a failed transition leaves it up, to be mended and configured again.
+		return err
+	}
 	up, fail := context.WithCancelCause(up)
 	defer fail(nil)
 	go func() {
@@ -70,14 +80,11 @@ func (nodeCmd) Run(e *env) (err error) {
 		case <-up.Done():
 		}
 	}()
-	err = serve(up, host.Logger(), n.Health)
+	err := serve(up, log, n.Health)
 	if why := context.Cause(up); errors.Is(why, node.ErrTwin) {
 		err = errors.Join(err, why)
 	}
-	host.Logger().Info("shutting down; the robot comes to rest first")
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
-	defer cancel()
-	return errors.Join(err, n.Shutdown(ctx))
+	return err
 }
 
 type watchdogCmd struct{}

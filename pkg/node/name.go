@@ -90,7 +90,10 @@ func (c *name) claim(ctx context.Context) error {
 	}
 	c.lost = nil
 	if err != nil {
-		c.own.Claim, c.refused = watchdog.ClaimNone, err.Error()
+		c.own.Claim = watchdog.ClaimNone
+		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) { // who gave up was refused nothing
+			c.refused = err.Error()
+		}
 		return err
 	}
 	c.own.Claim = watchdog.ClaimHeld

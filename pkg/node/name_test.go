@@ -220,3 +220,23 @@ func dead() watchdog.Process {
 	p.Start += "0" // another process had the number
 	return p
 }
+
+// A node that is told to end while it claims its name has failed in nothing: it logs no error, and it may be started again.
+func TestAClaimThatIsGivenUpIsNoError(t *testing.T) {
+	t.Parallel()
+	bus, log := mem.NewBus(), &logged{}
+	t.Cleanup(func() { check(t, bus.Close()) })
+	host := must(bus.NewNode("agent_node", mem.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}))(t)
+	n := must(node.New(host, node.Options{Discovery: time.Hour}))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	if err := n.Start(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("start: %v", err)
+	}
+	if log.has("level=ERROR") || !log.has("given up") {
+		t.Error("it says that something is wrong, or nothing at all")
+	}
+	down, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	check(t, n.Shutdown(down))
+}

@@ -253,7 +253,11 @@ func (n *Node) takeDown(ctx context.Context) error {
 func (n *Node) onConfigure(ctx context.Context) error {
 	// First of all: what follows listens to the robot, stops it where an earlier life of the node left it moving, and all that is the other's.
 	if err := n.beat.name.claim(ctx); err != nil {
-		n.log.Error("configure", "error", err)
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			n.log.Info("configure: given up, as told", "while", err)
+		} else {
+			n.log.Error("configure", "error", err)
+		}
 		return lifecycle.Failure(err)
 	}
 	w, err := n.configure()

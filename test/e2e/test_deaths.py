@@ -88,11 +88,18 @@ def test_a_node_without_its_robot_ends_with_0(rig):
     assert r.agent.stop(timeout=20) == 0
 
 
-def test_a_signal_while_it_starts_ends_the_node_with_0(rig):
+@pytest.mark.parametrize("sig", SIGNALS, ids=lambda s: s.name)
+@pytest.mark.parametrize("begun", ["to=configuring", "to=inactive", "to=active"])
+def test_a_signal_while_it_starts_ends_the_node_with_0(rig, begun, sig):
+    """While it claims its name, while it configures or is about to activate, and as it begins to serve."""
     r = rig(node=False)
     r.start_node(wait=False)
-    r.until(lambda: "lifecycle" in r.agent.text(), 30.0, "the node to begin")
-    assert r.agent.stop(timeout=20) == 0
+    r.until(lambda: begun in r.agent.text(), 30.0, "the node to begin")
+    assert r.agent.stop(sig, timeout=20) == 0, r.logs()
+    errors = [line for line in r.agent.text().splitlines() if line.startswith(("[ERROR]", "[FATAL]", "agent_node:"))]
+    # Just configured, the guard may not have measured anything yet, and says so.
+    assert not [e for e in errors if "[agent_node.guard]" not in e], errors
+    assert not errors or begun != "to=configuring", errors
 
 
 def test_a_signal_ends_goals_that_wait_in_the_queue(rig):
