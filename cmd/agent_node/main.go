@@ -61,7 +61,7 @@ type env struct {
 	ros1    *ros1.CommandLine // nil: ROS 2
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(os.Args[1:], shell.Screen(os.Stdout), shell.Screen(os.Stderr))) }
 
 func run(argv []string, out, errOut io.Writer) int {
 	own, rosArgs := splitRosArgs(argv)

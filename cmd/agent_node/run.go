@@ -31,7 +31,7 @@ func (c *runCmd) Run(e *env) error {
 	if err := checkRate(c.Rate); err != nil {
 		return err
 	}
-	t := shell.Task{Action: c.Action, Task: c.Task, Criteria: c.Criterion, DryRun: c.DryRun, JSON: c.JSON, WaitServer: c.WaitServer}
+	t := shell.Task{Action: c.Action, Task: c.Task, Criteria: c.Criterion, DryRun: c.DryRun, JSON: c.JSON, WaitServer: c.WaitServer, Answers: person()}
 	return e.ended(c.send(e, t))
 }
 
@@ -68,6 +68,14 @@ func (e *env) send(what string, t shell.Task) (int, error) {
 	}
 	code, err := shell.Run(e.ctx, host, t, e.out)
 	return code, errors.Join(err, closeHost())
+}
+
+// person is where answers are typed, where somebody is there to type them.
+func person() io.Reader {
+	if !shell.IsTerminal(os.Stdin) {
+		return nil
+	}
+	return os.Stdin
 }
 
 // checkRate says what is wrong with a number of simulated seconds per real one.

@@ -64,7 +64,7 @@ func (c *traceResumeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.ended(c.send(e, shell.Task{Action: c.Action, Resume: session, JSON: c.JSON, WaitServer: c.WaitServer}))
+	return e.ended(c.send(e, shell.Task{Action: c.Action, Resume: session, JSON: c.JSON, WaitServer: c.WaitServer, Answers: person()}))
 }
 
 // send by ROS, or with --sim inside this process.

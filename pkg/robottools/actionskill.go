@@ -168,7 +168,7 @@ func (t *actionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	}
 	defer lease.Release()
 	t.robot.letHear(ctx)
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	p, bad := t.prepareGoal(ctx, call)
@@ -293,7 +293,7 @@ func (t *actionSkill) mustMove(s scope) bool {
 
 // DryRun implements tool.DryRunner: validated, nothing sent (a planning request moves nothing).
 func (t *actionSkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	p, bad := t.prepareGoal(ctx, call)
@@ -315,7 +315,7 @@ func (t *actionSkill) Predict(ctx context.Context, call tool.Call, state any) to
 		return unknownState()
 	}
 	v := view{t.robot, at}
-	if bad := t.interlocked(call, v); bad != nil {
+	if bad := t.interlocked(ctx, call, v); bad != nil {
 		return refusedBy(bad, lockFinding(bad))
 	}
 	if t.grip != nil && t.has("gripper") {

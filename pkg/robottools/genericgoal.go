@@ -124,7 +124,7 @@ func (t *sendSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 		return *e.leaseFailure(ctx, err)
 	}
 	defer lease.Release()
-	if bad := e.interlocked(call, e.robot.live()); bad != nil {
+	if bad := e.interlocked(ctx, call, e.robot.live()); bad != nil {
 		return *bad
 	}
 	if bad := e.judge(ctx, goal); bad != nil {

@@ -59,6 +59,7 @@ type Robot struct {
 	wait        time.Duration
 	arrived     func(time.Time) time.Time // a message's arrival on the guard's clock; nil: as it is
 	now         func() time.Time          // the guard's clock
+	begun       time.Time                 // when it began to listen, by now
 	attention   attention
 
 	background context.Context // ends with Close; never a call's own
@@ -106,6 +107,7 @@ func New(cfg Config) (*Robot, error) {
 	if err := r.bind(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
+	r.begun = r.now()
 	return r, nil
 }
 

@@ -97,7 +97,7 @@ func (t *streamSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	}
 	defer lease.Release()
 	t.robot.letHear(ctx)
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	s, size, bad := t.prepareMotion(call)
@@ -170,8 +170,8 @@ func (t *streamSkill) revalidate(call tool.Call, s scope, run *streamRun) error 
 }
 
 // DryRun implements tool.DryRunner.
-func (t *streamSkill) DryRun(_ context.Context, call tool.Call) tool.Result {
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+func (t *streamSkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	if _, _, bad := t.prepareMotion(call); bad != nil {
@@ -308,13 +308,13 @@ func stateScope(s guard.Sample) map[string]any {
 }
 
 // Predict implements tool.Predictor.
-func (t *streamSkill) Predict(_ context.Context, call tool.Call, state any) tool.Prediction {
+func (t *streamSkill) Predict(ctx context.Context, call tool.Call, state any) tool.Prediction {
 	at, ok := t.robot.start(state)
 	if !ok {
 		return unknownState()
 	}
 	v := view{t.robot, at}
-	if bad := t.interlocked(call, v); bad != nil {
+	if bad := t.interlocked(ctx, call, v); bad != nil {
 		return refusedBy(bad, lockFinding(bad))
 	}
 	s, bad := t.prepareIn(call, v)

@@ -58,7 +58,7 @@ func (t *conditionSkill) Call(ctx context.Context, call tool.Call) tool.Result {
 	}
 	defer lease.Release()
 	t.robot.letHear(ctx)
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	s, bad := t.prepare(call)
@@ -103,8 +103,8 @@ func (t *conditionSkill) revalidate(call tool.Call) error {
 }
 
 // DryRun implements tool.DryRunner.
-func (t *conditionSkill) DryRun(_ context.Context, call tool.Call) tool.Result {
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+func (t *conditionSkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	if _, bad := t.prepare(call); bad != nil {

@@ -272,7 +272,7 @@ func (t *trajectorySkill) Call(ctx context.Context, call tool.Call) tool.Result 
 	}
 	defer lease.Release()
 	t.robot.letHear(ctx)
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	s, traj, _, bad := t.plan(ctx, call, t.robot.live())
@@ -354,7 +354,7 @@ func (t *trajectorySkill) message(traj trajectory.Trajectory) (*ros.Message, err
 
 // DryRun implements tool.DryRunner.
 func (t *trajectorySkill) DryRun(ctx context.Context, call tool.Call) tool.Result {
-	if bad := t.interlocked(call, t.robot.live()); bad != nil {
+	if bad := t.interlocked(ctx, call, t.robot.live()); bad != nil {
 		return *bad
 	}
 	_, traj, _, bad := t.plan(ctx, call, t.robot.live())
@@ -371,7 +371,7 @@ func (t *trajectorySkill) Predict(ctx context.Context, call tool.Call, state any
 		return unknownState()
 	}
 	v := view{t.robot, at}
-	if bad := t.interlocked(call, v); bad != nil {
+	if bad := t.interlocked(ctx, call, v); bad != nil {
 		return refusedBy(bad, lockFinding(bad))
 	}
 	s, _, report, bad := t.plan(ctx, call, v)

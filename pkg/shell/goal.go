@@ -16,7 +16,8 @@ type goal struct {
 	action, typ string
 	fill        func(*ros.Type) *ros.Message
 	waitServer  time.Duration
-	progress    *progress // quiet: feedback, which is that of ExecuteTask, is not asked for
+	progress    *progress            // quiet: feedback, which is that of ExecuteTask, is not asked for
+	accepted    func(session string) // called once the node has taken the goal; may be nil
 }
 
 // cancelPatience is how long run waits for the result after Ctrl-C.
@@ -48,6 +49,9 @@ func pursue(ctx context.Context, node ros.Node, x goal) (action.Outcome, error) 
 	}
 	if err != nil {
 		return action.Outcome{}, err
+	}
+	if x.accepted != nil {
+		x.accepted(g.ID().String())
 	}
 	return await(ctx, g, x.progress)
 }

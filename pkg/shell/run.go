@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -43,6 +44,8 @@ type Task struct {
 	Resume   string // an earlier session that goes on; then there is no task
 	DryRun   bool
 	JSON     bool // print the result as JSON and nothing else
+	// Answers is where a person types answers to what the session asks; nil: they are told how else to answer.
+	Answers io.Reader
 	// WaitServer bounds the wait for the action server.
 	WaitServer time.Duration
 }
@@ -63,10 +66,15 @@ func (t Task) goal(of *ros.Type) *ros.Message {
 
 // Run sends a task, shows its progress on out and returns the exit code. When ctx ends the goal is
 // canceled, and its result awaited.
-func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (int, error) {
+func Run(ctx context.Context, node ros.Node, t Task, out io.Writer) (code int, err error) {
 	p := &progress{out: out, quiet: t.JSON}
+	asked, err := listen(node, t, p)
+	if err != nil {
+		return ExitFailed, err
+	}
+	defer func() { err = errors.Join(err, asked.close()) }()
 	result, err := pursue(ctx, node, goal{
-		action: t.Action, typ: t.actionType(), fill: t.goal, waitServer: t.WaitServer, progress: p,
+		action: t.Action, typ: t.actionType(), fill: t.goal, waitServer: t.WaitServer, progress: p, accepted: asked.serve,
 	})
 	if err != nil {
 		return ExitFailed, err
