@@ -69,6 +69,10 @@ func able(list []word, i int) bool {
 // that would be left out of the answer.
 func (p *parser) accounted(list []word, about topic) bool {
 	common, own := asked(), about.words
+	list = slices.Clone(list)
+	for i := range list { // "the battery's charge", "the red cube's position"
+		list[i].text = strings.TrimSuffix(list[i].text, "'s")
+	}
 	for i := 0; i < len(list); i++ {
 		w := list[i]
 		if slices.Contains(common, w.text) || slices.Contains(own, w.text) || about.able && able(list, i) {
