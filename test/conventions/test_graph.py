@@ -42,17 +42,19 @@ def test_the_actions_are_told_with_their_types(house):
     """ros2 action list -t"""
     there = dict(get_action_names_and_types(house.node))
     assert there[f"{NODE}/execute_task"] == ["agent_msgs/action/ExecuteTask"]
+    assert there[f"{NODE}/resume_task"] == ["agent_msgs/action/ResumeTask"]
     assert there[f"{NODE}/decompose"] == ["agent_msgs/action/Decompose"]
 
 
-def test_an_action_has_the_five_names_that_ros_gives_it(house):
+@pytest.mark.parametrize("action, kind", [("execute_task", "ExecuteTask"), ("resume_task", "ResumeTask")])
+def test_an_action_has_the_five_names_that_ros_gives_it(house, action, kind):
     """ros2 service list --include-hidden-services, ros2 topic list --include-hidden-topics"""
-    base = f"{NODE}/execute_task/_action"
+    base = f"{NODE}/{action}/_action"
     there = services(house)
-    assert there[f"{base}/send_goal"] == ["agent_msgs/action/ExecuteTask_SendGoal"]
-    assert there[f"{base}/get_result"] == ["agent_msgs/action/ExecuteTask_GetResult"]
+    assert there[f"{base}/send_goal"] == [f"agent_msgs/action/{kind}_SendGoal"]
+    assert there[f"{base}/get_result"] == [f"agent_msgs/action/{kind}_GetResult"]
     assert there[f"{base}/cancel_goal"] == ["action_msgs/srv/CancelGoal"]
-    assert topics(house)[f"{base}/feedback"] == ["agent_msgs/action/ExecuteTask_FeedbackMessage"]
+    assert topics(house)[f"{base}/feedback"] == [f"agent_msgs/action/{kind}_FeedbackMessage"]
     assert topics(house)[f"{base}/status"] == ["action_msgs/msg/GoalStatusArray"]
 
 
@@ -202,7 +204,9 @@ def test_the_life_cycle_is_that_of_managed_nodes(house):
     events = hear(house, TransitionEvent, f"{NODE}/transition_event")
     house.until(lambda: house.node.count_publishers(f"{NODE}/transition_event") == 1, 10.0, "its events")
     assert house.transition("deactivate")
-    house.until(lambda: f"{NODE}/execute_task/_action/send_goal" not in offered(house), 10.0, "the action to be gone")
+    for action in ("execute_task", "resume_task"):
+        goals = f"{NODE}/{action}/_action/send_goal"
+        house.until(lambda goals=goals: goals not in offered(house), 10.0, f"the action {action} to be gone")
     assert house.transition("activate")
     house.until(lambda: any(e.goal_state.label == "active" for e in events), 10.0, "the event of being active")
     assert house.actions.wait_for_server(30)

@@ -142,6 +142,8 @@ def test_tools_of_ros1_see_a_citizen(driven):
     assert graph.tool("rosservice", "type", "/agent_node/stop").stdout.strip() == "std_srvs/Trigger"
     goal = graph.tool("rostopic", "type", "/agent_node/execute_task/goal").stdout.strip()
     assert goal == "agent_msgs/ExecuteTaskActionGoal"
+    goal = graph.tool("rostopic", "type", "/agent_node/resume_task/goal").stdout.strip()
+    assert goal == "agent_msgs/ResumeTaskActionGoal"
     info = graph.tool("rosnode", "info", "/agent_node").stdout
     for name in (
         "/agent_node/state [agent_msgs/AgentState]",
