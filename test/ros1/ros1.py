@@ -18,6 +18,7 @@ ROOT = HERE.parents[1]
 BUILD = Path(os.environ.get("AGENT_NODE_BUILD", ROOT / "build"))
 PYTHON = "/usr/bin/python3"  # rospy belongs to the system's Python, not to the ROS 2 prefix's
 GENPY, GENACTION = Path("/usr/lib/genpy/genmsg_py.py"), Path("/usr/lib/actionlib_msgs/genaction.py")
+DEFINITIONS = {p: Path("/usr/share") / p / "msg" for p in ("actionlib_msgs", "std_msgs")}  # what agent_msgs is made of
 
 
 def missing():
@@ -29,7 +30,7 @@ def missing():
         return (probe.stderr.strip().splitlines() or ["no " + PYTHON])[-1]
     if not shutil.which("rosmaster"):
         return "no rosmaster"
-    lacking = [str(p) for p in (GENPY, GENACTION) if not p.exists()]
+    lacking = [str(p) for p in (GENPY, GENACTION, *DEFINITIONS.values()) if not p.exists()]
     return "no " + ", ".join(lacking) if lacking else ""
 
 
@@ -48,7 +49,7 @@ def agent_msgs(folder):
     for f in (source / "action").iterdir():
         subprocess.run([PYTHON, GENACTION, f, "-o", actions], check=True, capture_output=True, env=environment())
     include = [f"-Iagent_msgs:{source / 'msg'}", f"-Iagent_msgs:{actions}"]
-    include += [f"-I{p}:/usr/share/{p}/msg" for p in ("actionlib_msgs", "std_msgs")]
+    include += [f"-I{name}:{path}" for name, path in DEFINITIONS.items()]
     for kind, files in {
         "msg": [*(source / "msg").iterdir(), *actions.iterdir()],
         "srv": list((source / "srv").iterdir()),
