@@ -59,13 +59,48 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-@pytest.fixture
-def driven(graph):
-    """Robot, node and person, all up: (graph, person)."""
+def furnish(graph):
+    """Robot, node and person, all up. Returns the person."""
     graph.param("/agent_node", {"profile": str(ros1.ROOT / "config" / "ros1_base.yaml"), "model": {"kind": "planner"}})
     graph.param("/move_base/TrajectoryPlannerROS", {"xy_goal_tolerance": 0.06})
     graph.robot()
     graph.node()
     person = graph.person()
     person.ask("ready", timeout=60)
-    return graph, person
+    return person
+
+
+@pytest.fixture
+def own(graph):
+    """Robot, node and person of one test alone: (graph, person)."""
+    return graph, furnish(graph)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory, messages):
+    """A list of the (graph, person) that serve test after test: one, while none fails."""
+    rigs = []
+    yield rigs
+    for graph, _ in rigs:
+        codes = graph.close()
+        assert codes["agent_node"] == 0, f"{codes}\n{graph.logs()}"
+
+
+@pytest.fixture
+def driven(request, shared, tmp_path_factory, messages):
+    """Robot, node and person, as at the start: (graph, person)."""
+    if shared:
+        shared[0][1].ask("begin_anew", timeout=60)
+    else:
+        graph = ros1.Graph(tmp_path_factory.mktemp("ros1"), messages)
+        try:
+            shared.append((graph, furnish(graph)))
+        except BaseException:
+            print(graph.logs())
+            graph.close()
+            raise
+    yield shared[0]
+    if request.node.stash.get(failed, False):
+        graph, _ = shared.pop()
+        print(graph.logs())
+        graph.close()

@@ -13,7 +13,7 @@ import rospy
 from agent_msgs.msg import ActuatorState, AgentState, ExecuteTaskAction, ExecuteTaskGoal
 from genpy import Duration, Message, Time
 from roslib.message import get_message_class, get_service_class
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Empty, String
 
 STATES = "PENDING ACTIVE PREEMPTED SUCCEEDED ABORTED REJECTED PREEMPTING RECALLING RECALLED LOST".split()
 
@@ -59,6 +59,7 @@ class Peer:
         rospy.Subscriber("/agent_node/state", AgentState, self.on_state)
         self.fault = rospy.Publisher("/fault", String, queue_size=1, latch=True)
         self.estop = rospy.Publisher("/emergency_stop", Bool, queue_size=1)
+        self.begin = rospy.Publisher("/begin", Empty, queue_size=1)
         self.client = actionlib.ActionClient("/agent_node/execute_task", ExecuteTaskAction)
 
     def on_state(self, m):
@@ -104,6 +105,22 @@ class Peer:
                 return {"error": "the robot tells nothing"}
             time.sleep(0.02)
         return self.truths[-1][1]
+
+    def begin_anew(self, timeout):
+        """The robot is put back where it began, and the node told that this was meant."""
+        end, before = time.monotonic() + timeout, self.truth()["begun"]
+        self.fault.publish("")
+        self.estop.publish(False)
+        while self.begin.get_num_connections() == 0 or self.truth()["begun"] == before:
+            self.begin.publish()
+            if time.monotonic() > end:
+                return {"error": f"not within {timeout} s: the robot begins anew"}
+        reset = rospy.ServiceProxy("/agent_node/reset", get_service_class("std_srvs/Trigger"))
+        while not reset().success:
+            if time.monotonic() > end:
+                return {"error": f"not within {timeout} s: the node takes a reset"}
+        self.goals.clear()
+        return self.ready(end - time.monotonic())
 
     def set_fault(self, fault):
         self.fault.publish(fault)

@@ -4,7 +4,8 @@ usage: /usr/bin/python3 robot.py [--clock]
 
 It has the field's manners: the velocity topic is shared with the navigator; a preempted goal is answered at once, while
 the base still brakes; map -> odom is stamped into the future, as amcl does; odometry jitters. The truth is told on
-/truth (JSON), what it received too. Faults come on /fault: abort, ignore_cancel, or nothing.
+/truth (JSON), what it received too. Faults come on /fault: abort, ignore_cancel, or nothing. /begin puts it back where
+it began, at rest, without fault and with nothing counted.
 With --clock it tells simulated time, which runs at the pace of the machine's.
 """
 
@@ -23,6 +24,7 @@ from move_base_msgs.msg import MoveBaseAction, MoveBaseFeedback, MoveBaseResult
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState
+from std_msgs.msg import Empty as Nothing
 from std_msgs.msg import String
 from std_srvs.srv import Empty, EmptyResponse
 
@@ -50,10 +52,8 @@ def approach(now, want, step):
 class Robot:
     def __init__(self, clock):
         self.lock = threading.Lock()
-        self.x = self.y = self.yaw = self.v = self.w = 0.0
-        self.want, self.heard = (0.0, 0.0), 0.0
-        self.fault = ""
-        self.counters = {"goals": 0, "velocities": 0, "cancels": 0, "costmaps": 0}
+        self.begun = 0
+        self.on_begin()
         self.clock = rospy.Publisher("/clock", Clock, queue_size=1) if clock else None
         self.began = time.monotonic()
         self.velocity = rospy.Publisher("/cmd_vel", Twist, queue_size=1)
@@ -66,6 +66,7 @@ class Robot:
         self.static = tf2_ros.StaticTransformBroadcaster()
         rospy.Subscriber("/cmd_vel", Twist, self.on_velocity, queue_size=5)
         rospy.Subscriber("/fault", String, self.on_fault)
+        rospy.Subscriber("/begin", Nothing, self.on_begin)
         rospy.Service("~clear_costmaps", Empty, self.on_clear)
         self.server = actionlib.SimpleActionServer("move_base", MoveBaseAction, self.navigate, auto_start=False)
         self.server.register_preempt_callback(self.on_preempt)
@@ -86,6 +87,14 @@ class Robot:
             caller = m._connection_header["callerid"]
             if (m.linear.x or m.angular.z) and caller != rospy.get_name():
                 self.counters["velocities"] += 1
+
+    def on_begin(self, _=None):
+        with self.lock:
+            self.x = self.y = self.yaw = self.v = self.w = 0.0
+            self.want, self.heard = (0.0, 0.0), 0.0
+            self.fault = ""
+            self.counters = {"goals": 0, "velocities": 0, "cancels": 0, "costmaps": 0}
+            self.begun += 1
 
     def on_fault(self, m):
         self.fault = m.data
@@ -164,7 +173,8 @@ class Robot:
             self.tf.sendTransform(self.transform("odom", "base_link", now, self.yaw, self.x, self.y))
         if tick % 5 == 0:
             self.tf.sendTransform(self.transform("map", "odom", now + rospy.Duration(0.1)))
-            state = {"x": self.x, "y": self.y, "yaw": self.yaw, "v": self.v, "w": self.w, **self.counters}
+            state = {"x": self.x, "y": self.y, "yaw": self.yaw, "v": self.v, "w": self.w, "begun": self.begun}
+            state.update(self.counters)
             self.truth.publish(json.dumps(state))
         if tick % 50 == 0:
             self.battery.publish(BatteryState(percentage=0.8, voltage=12.1))

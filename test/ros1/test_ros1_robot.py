@@ -30,10 +30,10 @@ def test_goals_by_actionlib(driven):
     assert "ACTIVE" in got["seen"] and got["feedback"] >= 2
     assert got["truth"]["velocities"] > 5 and got["truth"]["goals"] == 0
 
-    person.ask("send", name="office", task="go to the office")
-    got = person.ask("result", name="office", timeout=60)
+    person.ask("send", name="kitchen", task="go to the kitchen")
+    got = person.ask("result", name="kitchen", timeout=60)
     assert (got["status"], got["result"]["reason_code"]) == ("SUCCEEDED", "accepted"), got
-    assert math.hypot(got["truth"]["x"] + 1.5, got["truth"]["y"] - 1.0) < 0.25 and at_rest(got["truth"])
+    assert math.hypot(got["truth"]["x"] - 1.5, got["truth"]["y"] - 1.0) < 0.25 and at_rest(got["truth"])
     assert got["truth"]["goals"] == 1
     assert any(v["criterion"].startswith("at_place") and v["passed"] for v in got["result"]["verifications"])
 
@@ -49,7 +49,7 @@ def test_goals_by_actionlib(driven):
 def test_cancel_means_at_rest(driven):
     """move_base answers a cancel while the base still brakes; the node's result waits until it stands."""
     graph, person = driven
-    person.ask("send", name="go", task="go to the office")
+    person.ask("send", name="go", task="go to the kitchen")
     wait_moving(graph, person)
     person.ask("cancel", name="go")
     got = person.ask("result", name="go", timeout=30)
@@ -75,7 +75,7 @@ def test_a_cancel_that_nobody_heeds(driven):
     """Actionlib answers no cancel. Where the navigator drives on, the result claims no rest that is not measured."""
     graph, person = driven
     person.ask("set_fault", fault="ignore_cancel")
-    person.ask("send", name="go", task="go to the office")
+    person.ask("send", name="go", task="go to the kitchen")
     wait_moving(graph, person)
     person.ask("cancel", name="go")
     got = person.ask("result", name="go", timeout=60)
@@ -91,7 +91,7 @@ def test_a_cancel_that_nobody_heeds(driven):
 def test_stops(driven):
     """The emergency stop, ~/stop, and a navigator that gives up."""
     graph, person = driven
-    person.ask("send", name="go", task="go to the office")
+    person.ask("send", name="go", task="go to the kitchen")
     wait_moving(graph, person)
     assert person.ask("set_estop", on=True)["listeners"] >= 1
     got = person.ask("result", name="go", timeout=30)
@@ -125,7 +125,7 @@ def test_goals_by_the_shell(driven):
     truth = person.ask("truth")
     assert abs(truth["x"] - 0.4) < 0.06 and at_rest(truth)
 
-    shell = graph.start([ros1.BUILD / "agent_node", "run", "--ros1", "go to the office"], "run")
+    shell = graph.start([ros1.BUILD / "agent_node", "run", "--ros1", "go to the kitchen"], "run")
     wait_moving(graph, person)
     assert shell.stop(signal.SIGINT) == 5, shell.text()
     assert at_rest(person.ask("truth"))
@@ -136,9 +136,9 @@ def test_goals_by_the_shell(driven):
     assert "/move_base" in checked.stdout
 
 
-def test_tools_of_ros1_see_a_citizen(driven):
+def test_tools_of_ros1_see_a_citizen(own):
     """rostopic, rosnode, rosservice, rosout; rosnode kill brings the robot to rest and the node down."""
-    graph, person = driven
+    graph, person = own
     assert graph.tool("rosservice", "type", "/agent_node/stop").stdout.strip() == "std_srvs/Trigger"
     goal = graph.tool("rostopic", "type", "/agent_node/execute_task/goal").stdout.strip()
     assert goal == "agent_msgs/ExecuteTaskActionGoal"
@@ -165,7 +165,7 @@ def test_tools_of_ros1_see_a_citizen(driven):
     assert told["status"]
     person.ask("listen", topic="/rosout", type="rosgraph_msgs/Log")
 
-    person.ask("send", name="go", task="go to the office")
+    person.ask("send", name="go", task="go to the kitchen")
     wait_moving(graph, person)
     assert "killed" in graph.tool("rosnode", "kill", "/agent_node").stdout
     got = person.ask("result", name="go", timeout=30)
