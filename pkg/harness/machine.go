@@ -33,6 +33,8 @@ const (
 	KindStage        Kind = "stage"            // a plan's stage begins
 	KindPlan         Kind = "plan"             // a decomposition's plan with what is predicted of its steps
 	KindNote         Kind = "note"             // words of the harness to the model
+	KindSummarize    Kind = "summarize"        // the model is asked to sum up what a compaction takes away; its worst case is reserved
+	KindSummary      Kind = "summary"          // what it answered, or why it did not
 	KindCompaction   Kind = "compaction"       // the history was made shorter
 	KindModel        Kind = "model"            // a model adapter's retries and the like
 	KindWhole        Kind = trace.KindWhole    // where the uncut content of an observation is that is cut in the next event

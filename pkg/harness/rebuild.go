@@ -84,6 +84,17 @@ func Requests(events []trace.Event) ([]model.Request, error) {
 			}
 			err = json.Unmarshal(e.Data, &d)
 			images = d.Images
+		case KindSummarize:
+			var d struct {
+				Through         int    `json:"through"`
+				Words           string `json:"words"`
+				MaxOutputTokens uint64 `json:"max_output_tokens"`
+			}
+			if err = json.Unmarshal(e.Data, &d); err == nil {
+				r := h.Summarizing(d.Through, d.Words)
+				r.MaxOutputTokens = d.MaxOutputTokens
+				out = append(out, r)
+			}
 		case KindCompaction:
 			var c history.Compaction
 			if err = json.Unmarshal(e.Data, &c); err == nil {

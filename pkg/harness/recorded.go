@@ -111,6 +111,7 @@ type sessionData struct {
 	MaxResultBytes   int            `json:"max_result_bytes"`
 	WaitFree         bool           `json:"wait_free"`
 	Compaction       bool           `json:"compaction"`
+	ModelSummaries   bool           `json:"model_summaries"`
 	ContextTokens    uint64         `json:"context_tokens"`
 	Approver         bool           `json:"approver"`
 	Settles          bool           `json:"settles"`
@@ -135,7 +136,7 @@ func (d *sessionData) goal() Goal {
 func (d *sessionData) settings(cfg *Config) {
 	cfg.Prices, cfg.MaxOutputTokens, cfg.AcceptanceRounds, cfg.StopReserve = d.Prices, d.MaxOutputTokens, d.AcceptanceRounds, d.StopReserve
 	cfg.MaxResultBytes, cfg.WaitFree = d.MaxResultBytes, d.WaitFree
-	cfg.Compaction = Compaction{On: d.Compaction, ContextTokens: d.ContextTokens}
+	cfg.Compaction = Compaction{On: d.Compaction, ByModel: d.ModelSummaries, ContextTokens: d.ContextTokens}
 }
 
 // recordedTool is a tool as the loop knows it, beside what the model sees. As a tool.Tool it is what a replay has instead: its results are

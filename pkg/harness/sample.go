@@ -92,18 +92,31 @@ func (s *session) sample() (model.Response, error) {
 	r.Deadline = s.rawTime(earlier(s.wallEnd, s.goal.Deadline))
 	r.Observe = s.observed
 	size := s.history.Size()
-	r.Afford = s.afford(size)
+	r.Afford = s.afford(s.meter.Bound(size), s.outCap)
 	asked := s.last
-	response, err := s.askModel(r)
+	response, err := s.askModel(s.ctx, KindResponse, r)
 	s.now()
 	if err != nil {
 		response.Text, response.Calls = "", nil // nothing of a failed answer is used
 	}
 	s.shown(&response)
 	input, output := s.count(size, response, err)
-	paid := response.Wasted.Plus(model.Usage{InputTokens: input, OutputTokens: output})
+	s.book(response, input, output)
+	s.fields.Reset().Uint("step", uint64(s.step))
+	s.answerFields(&response, err, asked)
+	s.fire(KindResponse, "", PhaseParse, nil)
+	return response, err
+}
+
+// book what a sample used.
+func (s *session) book(r model.Response, input, output uint64) {
+	paid := r.Wasted.Plus(model.Usage{InputTokens: input, OutputTokens: output})
 	s.account.Sampled(paid.InputTokens, paid.OutputTokens)
-	s.fields.Reset().Uint("step", uint64(s.step)).Text("text", response.Text)
+}
+
+// answerFields writes what came of a sample that was asked for then.
+func (s *session) answerFields(response *model.Response, err error, asked time.Time) {
+	s.fields.Text("text", response.Text)
 	s.callsField(response.Calls)
 	s.fields.Text("finish", string(response.Finish)).
 		Bool("usage_known", response.Usage.Known).
@@ -120,8 +133,6 @@ func (s *session) sample() (model.Response, error) {
 	if err != nil {
 		s.errorFields(err)
 	}
-	s.fire(KindResponse, "", PhaseParse, nil)
-	return response, err
 }
 
 // shown makes of an answer what the record shows of it, so that the loop goes on with the same: valid text, and no secrets. Arguments stay
@@ -134,11 +145,11 @@ func (s *session) shown(r *model.Response) {
 	}
 }
 
-// askModel asks the model, or takes what it answered by the record.
-func (s *session) askModel(r model.Request) (model.Response, error) {
+// askModel asks the model, or takes what it answered by the record, of which an event of that kind tells.
+func (s *session) askModel(ctx context.Context, kind Kind, r model.Request) (model.Response, error) {
 	if s.script != nil {
 		var was recordedResponse
-		if s.expect(KindResponse, &was) {
+		if s.expect(kind, &was) {
 			return was.response()
 		}
 	}
@@ -148,7 +159,7 @@ func (s *session) askModel(r model.Request) (model.Response, error) {
 		s.question = q
 	}
 	q.request = r
-	response, err, usable := q.do(s.ctx, s.cfg.Clock, s.relay, s.apart, sampleGrace)
+	response, err, usable := q.do(ctx, s.cfg.Clock, s.relay, s.apart, sampleGrace)
 	if !usable {
 		s.question = nil // it is the model's for ever
 	}
@@ -181,9 +192,8 @@ func (s *session) errorFields(err error) {
 
 // afford decides on what a model adapter asks more than once: each try is reserved at its worst like a step of its own, beside what the
 // ones before it used. It may be called by the sample's goroutine after the session has given that up, so it works on a copy.
-func (s *session) afford(size budget.Size) func(model.Usage) (uint64, error) {
+func (s *session) afford(bound, own uint64) func(model.Usage) (uint64, error) {
 	account, elapsed := *s.account, s.elapsed()
-	bound, own := s.meter.Bound(size), s.outCap
 	return func(wasted model.Usage) (uint64, error) {
 		then := account.After(wasted.InputTokens, wasted.OutputTokens)
 		return then.Reserve(bound, own, elapsed)
@@ -212,11 +222,14 @@ func (s *session) modelNote(kind string, data any) {
 // count returns the tokens to book: the endpoint's own numbers or the adapter's, else an estimate. A failed request whose usage nobody
 // counted is not guessed at.
 func (s *session) count(size budget.Size, r model.Response, err error) (input, output uint64) {
-	u := r.Usage
-	if u.InputTokens > 0 || u.OutputTokens > 0 {
-		if u.Known && u.InputTokens > 0 && err == nil {
-			s.meter.Counted(size, u.InputTokens)
-		}
+	if u := r.Usage; u.Known && u.InputTokens > 0 && err == nil {
+		s.meter.Counted(size, u.InputTokens)
+	}
+	return tokensOf(size, r, err)
+}
+
+func tokensOf(size budget.Size, r model.Response, err error) (input, output uint64) {
+	if u := r.Usage; u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u.InputTokens, u.OutputTokens
 	}
 	if err != nil {

@@ -63,13 +63,14 @@ type session struct {
 	step   uint32
 	fields trace.Fields
 
-	account *budget.Account
-	meter   budget.Meter
-	history *history.History
-	futile  float64          // size of the history at which it could not be made shorter, bytes
-	told    float64          // the share of the budget that the model was last told is left
-	outCap  uint64           // cap of the current sample
-	capBy   budget.Dimension // what set that cap, where it is less than the model's own
+	account  *budget.Account
+	meter    budget.Meter
+	history  *history.History
+	unsummed int              // summaries of the model in a row that could not be used
+	futile   float64          // size of the history at which it could not be made shorter, bytes
+	told     float64          // the share of the budget that the model was last told is left
+	outCap   uint64           // cap of the current sample
+	capBy    budget.Dimension // what set that cap, where it is less than the model's own
 
 	allowed  map[string]bool // nil: all
 	steps    []Step
@@ -236,6 +237,7 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 		Int("max_result_bytes", int64(cfg.MaxResultBytes)).
 		Bool("wait_free", cfg.WaitFree).
 		Bool("compaction", cfg.Compaction.On).
+		Bool("model_summaries", cfg.Compaction.ByModel).
 		Uint("context_tokens", cfg.Compaction.ContextTokens).
 		Bool("approver", cfg.Approver != nil).
 		Bool("settles", cfg.Settle != nil).

@@ -102,7 +102,7 @@ func (n *Node) configure() (w *work, err error) {
 		MaxOutputTokens: uint64(n.params.modelMaxOutput.Get()), Images: n.params.modelImages.Get(), Secrets: secrets, Logger: n.logger("harness"),
 		WaitFree: !n.params.waitCounts.Get(),
 		// The offline planner and scripts read where they stand from the whole history.
-		Compaction: harness.Compaction{On: n.params.modelKind.Get() == "openai", ContextTokens: uint64(n.params.modelContext.Get())},
+		Compaction: harness.Compaction{On: n.params.modelKind.Get() == "openai", ByModel: true, ContextTokens: uint64(n.params.modelContext.Get())},
 	})
 	return w, err
 }

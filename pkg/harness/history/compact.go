@@ -32,7 +32,11 @@ const (
 	lineBytes    = 240
 	lastBytes    = 600
 	summaryBytes = 6000
+	toldBytes    = 2400
 )
+
+// toldMark begins each line of what the model said in summing up: it is no evidence.
+const toldMark = "you, summing up: "
 
 // SummaryPrefix begins the message with a summary.
 const SummaryPrefix = model.HarnessPrefix + "Summary, by the harness's own record, of what went before. "
@@ -69,12 +73,29 @@ func (h *History) Compact(target uint64, unmet []string) Compaction {
 		return c
 	}
 	c.Through = old - first
-	c.Summary = h.summary(old, newest, unmet)
+	c.Summary = h.summary(old, newest, unmet, "")
 	// A summary that is no shorter than what it stands for is none.
 	if uint64(len(c.Summary)) >= h.sizeOf(first, old) {
 		c.Through, c.Summary = 0, ""
 	} else {
 		c.Stubs = nil // they are summed up
+	}
+	return c
+}
+
+// Summarizing is the request to sum up so many messages behind the task: it begins with the bytes of every request so far, and ends with
+// the harness's words.
+func (h *History) Summarizing(through int, words string) model.Request {
+	end := min(first+max(through, 0), len(h.messages))
+	messages := append(make([]model.Message, 0, end+1), h.messages[:end]...)
+	return model.Request{Messages: append(messages, model.Message{Role: model.RoleUser, Content: model.HarnessPrefix + words}), Tools: h.tools}
+}
+
+// Retold is the compaction with what the model said of the messages that its summary stands for. What the rule keeps (the criteria, the
+// newest results) stays, and the model's words take room of the lines about single calls alone.
+func (h *History) Retold(c Compaction, unmet []string, told string) Compaction {
+	if c.Through > 0 && strings.TrimSpace(told) != "" {
+		c.Summary = h.summary(first+c.Through, h.newest(), unmet, told)
 	}
 	return c
 }
@@ -163,7 +184,7 @@ func stubOf(m *model.Message) string {
 }
 
 // summary of the messages before old.
-func (h *History) summary(old int, newest map[string]int, unmet []string) string {
+func (h *History) summary(old int, newest map[string]int, unmet []string, told string) string {
 	var lines []string
 	arguments := map[string]string{}
 	earlier := ""
@@ -230,6 +251,12 @@ func (h *History) summary(old int, newest map[string]int, unmet []string) string
 	}
 	b.WriteString(callsHead)
 	room := summaryBytes
+	for line := range strings.Lines(clip(strings.TrimSpace(told), toldBytes)) {
+		// Each in a line of its own that is none of the heads.
+		if line = strings.TrimRight(oneLine(line), ": "); line != "" {
+			lines = append(lines, toldMark+line)
+		}
+	}
 	from := len(lines)
 	for from > 0 && room > len(lines[from-1])+1 {
 		from--
