@@ -84,6 +84,18 @@ func TestAnswersSayWhatWasObserved(t *testing.T) {
 		{"are you in the kitchen?", `{"passed":true}`, "Yes, I am at the kitchen."},
 		{"are you in the kitchen?", `false`, "No, I am not at the kitchen."},
 		{"are you in the kitchen?", `perhaps`, "Whether I am at the kitchen cannot be told."},
+		{"where is the kitchen?", `{"kitchen":{"x":1.4,"y":1.5,"yaw":1.5708}}`, "The kitchen is at x 1.4 m, y 1.5 m, yaw 1.5708 rad in the map."},
+		{"where is the kitchen?", `{}`, "Where the kitchen is cannot be told."},
+		{"how far is the kitchen?", `{"passed":false,"evidence":{"distance_m":4.243}}`, "The kitchen is 4.243 m away, in a straight line."},
+		{"how far is the kitchen?", `{"passed":false}`, "How far the kitchen is cannot be told."},
+		{"is the gripper open?", `{"passed":true}`, "Yes, the gripper is open."},
+		{"is the gripper closed?", `{"passed":false}`, "No, the gripper is not closed."},
+		{"is the gripper closed?", `perhaps`, "Whether the gripper is closed cannot be told."},
+		{"what are the joint angles?", `{"arm":[0,-1.85],"pose":"carry","gripper_m":0.08}`, "The arm's joints are at 0 and -1.85 rad (its pose carry), and the gripper is open by 0.08 m."},
+		{"what are the joint angles?", `none`, "The joints read none."},
+		{"do you see the red cube?", objects, "Yes, I see it. The red cube is at the table."},
+		{"do you see the green ball?", objects, "I do not see it now."},
+		{"stay where you are", `{"x":1.25,"y":-2,"yaw":0.5}`, "I stay where I am. I am at x 1.25 m, y -2 m, yaw 0.5 rad in the map."},
 		{"where are you?", `{"x":1.25,"y":-2,"yaw":0.5}`, "I am at x 1.25 m, y -2 m, yaw 0.5 rad in the map."},
 	} {
 		calls, _ := askWith(t, armed(), x.task, func(_ int, c model.Call) (bool, string) {

@@ -34,13 +34,25 @@ type stopover struct {
 
 // patrol reads "patrol: kitchen, office, and finish at the dock, with two seconds at each stop but the last".
 func (p *parser) patrol() (program, bool, error) {
-	if !p.anyPhrase("patrol", "do a round", "make a round", "do a tour", "make a tour", "do the round", "tour", "visit", "go round", "go around") {
+	if !p.anyPhrase("patrol", "do a round", "make a round", "do a tour", "make a tour", "do the round", "tour", "visit", "go round", "go around", "go back and forth", "drive back and forth", "move back and forth", "commute", "shuttle", "alternate", "go to and fro", "drive to and fro", "run back and forth", "travel back and forth",
+		"go", "drive", "travel", "make a tour", "do a tour") {
+		return nil, false, nil
+	}
+	if w := p.words[p.at-1].text; (w == "go" || w == "drive" || w == "travel") && !p.everyAhead() {
 		return nil, false, nil
 	}
 	p.takeAny(":", ",")
-	p.anyPhrase("of", "through", "visiting")
+	p.anyPhrase("of", "through", "visiting", "to")
 	var stops []stopover
-	for {
+	if between, ok, err := p.between(); ok || err != nil {
+		return between, ok, err
+	}
+	if all, ok := attempt(p, p.everyPlace); ok {
+		for _, name := range all {
+			stops = append(stops, stopover{place: name})
+		}
+	}
+	for all := len(stops) > 0; !all; {
 		mark := p.at
 		for p.separators() {
 		}
@@ -75,6 +87,48 @@ func (p *parser) patrol() (program, bool, error) {
 		if s.stay > 0 {
 			out = append(out, waitCall(s.stay))
 		}
+	}
+	return out, true, nil
+}
+
+// everyAhead: every place is to be visited.
+func (p *parser) everyAhead() bool {
+	mark := p.at
+	defer func() { p.at = mark }()
+	p.take("to")
+	_, ok := p.everyPlace()
+	return ok || p.take("between")
+}
+
+// between reads "between the kitchen and the dock twice": to the one and to the other, so often.
+func (p *parser) between() (program, bool, error) {
+	if !p.anyPhrase("between", "back and forth between", "to and fro between") {
+		return nil, false, nil
+	}
+	n, often := p.times()
+	a, okA := p.placeName()
+	if !okA || !p.take("and") {
+		p.unknownPlace()
+		return nil, false, nil
+	}
+	b, okB := p.placeName()
+	if !okB {
+		p.unknownPlace()
+		return nil, false, nil
+	}
+	if a == b {
+		return nil, false, refuse("Between the %s and itself there is no way to go.", a)
+	}
+	p.takeAny(",")
+	if !often {
+		n, often = p.times()
+	}
+	if !often {
+		return nil, false, refuse("How often am I to go between the %s and the %s? Say it, such as: three times.", a, b)
+	}
+	var out program
+	for range n {
+		out = append(out, goCall(a), goCall(b))
 	}
 	return out, true, nil
 }
@@ -147,8 +201,27 @@ func (p *parser) square() (program, bool, error) {
 // negation reads "do not move": it forbids every skill of the task. "Do not go to the office" and "do not touch the red cube"
 // forbid that place and that object.
 func (p *parser) negation() (program, bool, error) {
+	if mark := p.at; p.arm && p.anyPhrase("just say so", "say so", "just tell me so", "just tell me", "tell me so", "tell me", "let me know", "just let me know", "report so", "say that", "tell me that", "report it", "simply say so", "leave it", "that is all") {
+		if p.boundary() {
+			p.still = true
+			return nil, true, nil
+		}
+		p.at = mark
+	}
 	if name, ok := attempt(p, p.ban); ok {
 		p.banned = append(p.banned, name)
+		return nil, true, nil
+	}
+	if mark := p.at; p.place != "" && p.anyPhrase("stay there", "stop there", "remain there", "end there", "wait there") {
+		for p.takeAny(".", "!") {
+		}
+		if p.end() {
+			return nil, true, nil // whoever has nothing more to do stays
+		}
+		p.at = mark
+	}
+	if p.handsOff() {
+		p.banned = append(p.banned, p.world.objects...)
 		return nil, true, nil
 	}
 	if p.anyPhrase("do not enter the keepout", "do not go into the keepout", "do not drive into the keepout", "without entering the keepout") {
@@ -156,7 +229,7 @@ func (p *parser) negation() (program, bool, error) {
 		return nil, true, nil // as always
 	}
 	if p.anyPhrase("do not move at all", "do not move", "do not drive anywhere", "do not drive", "do not go anywhere", "without driving anywhere", "without driving", "without moving anywhere", "without moving",
-		"without any motion", "no motion", "no moving", "no driving", "stay where you are", "stay put", "position only", "without going anywhere", "do nothing") {
+		"without any motion", "no motion", "no moving", "no driving", "stay where you are", "stay put", "position only", "without going anywhere", "do nothing at all", "do nothing", "do not do anything", "do not go anywhere at all", "stay", "stay here", "stay there", "stay still", "stand still", "remain where you are", "remain there", "keep still", "hold still", "freeze", "stop", "halt", "stop moving", "stop right there", "stop right now", "stop at once", "stop it", "do not do a thing", "do not budge", "hold your position", "keep your position", "stay in place", "stay at your place") {
 		if !p.boundary() {
 			return nil, false, nil
 		}
@@ -170,12 +243,31 @@ func (p *parser) negation() (program, bool, error) {
 	return nil, false, nil
 }
 
+// handsOff reads "do not pick anything up", "without touching anything": no object is to be handled.
+func (p *parser) handsOff() bool {
+	if len(p.world.objects) == 0 {
+		return false
+	}
+	mark := p.at
+	if p.anyPhrase("do not", "never", "without") {
+		if p.anyPhrase("pick up", "pick", "touch", "grab", "take", "carry", "bring", "lift", "move", "picking up", "picking", "touching", "grabbing", "taking", "carrying", "bringing", "lifting", "moving", "hold", "holding") &&
+			p.anyPhrase("anything up", "any object up", "any objects up", "anything", "any object", "any objects", "any of the objects", "any cube or ball", "things") {
+			p.anyPhrase("along", "with you", "there", "on the way", "while you are there")
+			return p.boundary()
+		}
+	} else if p.anyPhrase("touch nothing", "pick up nothing", "take nothing", "leave everything where it is", "leave everything as it is", "leave the objects where they are", "leave the objects alone", "leave everything alone") {
+		return p.boundary()
+	}
+	p.at = mark
+	return false
+}
+
 // ban reads a place or an object that the task forbids.
 func (p *parser) ban() (string, bool) {
 	switch {
 	case p.anyPhrase("do not go to", "do not go into", "do not drive to", "do not drive into", "do not enter", "do not visit", "never go to", "never enter", "without going to", "without visiting", "without entering"):
 		return p.placeName()
-	case p.anyPhrase("do not touch", "do not move", "do not take", "do not pick up", "do not pick", "do not grab", "do not bring", "never touch", "without touching", "without moving"):
+	case p.anyPhrase("do not touch", "do not move", "do not take", "do not lift", "do not carry", "never pick up", "never move", "never take", "without picking up", "without taking", "do not pick up", "do not pick", "do not grab", "do not bring", "never touch", "without touching", "without moving"):
 		name, ok := p.objectName()
 		if ok {
 			p.somewhere() // wherever to

@@ -13,11 +13,17 @@ func (p *parser) conditional() (program, bool, error) {
 		return b, ok, err
 	}
 	p.at = mark
+	if b, ok, err := p.emptied(); ok || err != nil {
+		return b, ok, err
+	}
+	p.at = mark
 	unless := false
 	switch {
 	case p.anyPhrase("if", "in case", "only if", "only when", "when", "whenever", "should"):
 	case p.anyPhrase("unless"):
 		unless = true
+	case p.anyPhrase("check whether", "check if", "see whether", "see if", "find out whether", "find out if", "look whether", "look if", "test whether", "test if"):
+		return p.checked()
 	default:
 		return nil, false, nil
 	}
@@ -45,6 +51,43 @@ func (p *parser) conditional() (program, bool, error) {
 		return nil, false, err
 	}
 	return program{decided(b, unless, then, els)}, true, nil
+}
+
+// checked reads "check whether the red cube is in the kitchen, and if not, bring it there".
+func (p *parser) checked() (program, bool, error) {
+	c, ok := p.conditions()
+	if !ok {
+		return nil, false, nil
+	}
+	p.separators()
+	unless := false
+	switch {
+	case p.anyPhrase("if so", "if it is", "if yes", "if that is so", "in that case", "if that is the case", "if you are", "if you do"):
+	case p.anyPhrase("if not", "if it is not", "if no", "if that is not so", "if you are not", "if you do not"):
+		unless = true
+	default:
+		return nil, false, nil
+	}
+	p.takeAny(",", ":")
+	p.anyPhrase("then", "please")
+	isElse := func() bool {
+		m := p.at
+		defer func() { p.at = m }()
+		p.separators()
+		return p.elseWord() || p.anyPhrase("if so", "if it is")
+	}
+	then, err := p.inner(isElse)
+	if err != nil {
+		return nil, false, err
+	}
+	els, err := p.otherwise()
+	if err != nil {
+		return nil, false, err
+	}
+	if w, more := p.peek(); more && w.text == "if" {
+		return nil, false, nil
+	}
+	return program{decided(c, unless, then, els)}, true, nil
 }
 
 // decided is a condition with its arms.
@@ -303,6 +346,16 @@ func (p *parser) condition() (branch, bool) {
 		return b, true
 	}
 	p.at = mark
+	if len(p.world.objects) > 0 {
+		if b, ok := p.handCondition(); ok {
+			return b, true
+		}
+		p.at = mark
+	}
+	if b, ok := p.gripperCondition(); ok {
+		return b, true
+	}
+	p.at = mark
 	if b, ok := p.placeCondition(); ok {
 		return b, true
 	}
@@ -384,6 +437,7 @@ func (p *parser) placeCondition() (branch, bool) {
 		return branch{}, false
 	}
 	p.take("already")
+	p.place = name
 	q := atPlaceQuestion(name)
 	words := "the robot is at the " + name
 	if not {

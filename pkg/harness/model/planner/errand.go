@@ -44,12 +44,16 @@ const errands = 2
 type search struct {
 	object, from string
 	looked       []string // places where it was looked for in vain, in order
+	here         string   // where the robot stands already, ready to pick; "": nobody knows
 	lost         int      // how often it slipped away, or could not be grasped
 }
 
 // fetch drives to where the object is, picks it up, drives on and places it. What gets lost on the way is looked for again.
-func (r *runner) fetch(f fetch) {
-	e := &search{object: f.object, from: f.from}
+func (r *runner) fetch(f fetch) { r.fetchFrom(f, "") }
+
+// fetchFrom is fetch where the robot stands at that place already ("": anywhere).
+func (r *runner) fetchFrom(f fetch, here string) {
+	e := &search{object: f.object, from: f.from, here: here}
 	what := fmt.Sprintf("The %s cannot be placed at the %s", f.object, f.place)
 	for o := (observation{}); ; {
 		at, first := r.look(), o.tool == ""
@@ -139,7 +143,10 @@ func (r *runner) obtain(e *search, at map[string]found, first bool) {
 			}
 		}
 		where, sure := r.whither(e, it)
-		r.do("navigate_to", map[string]any{"place": where})
+		if where != e.here {
+			r.do("navigate_to", map[string]any{"place": where})
+		}
+		e.here = ""
 		if !sure { // look around first
 			if at = r.look(); !e.sees(at, where) {
 				continue

@@ -295,6 +295,39 @@ func TestObjectsAreFetchedFromWhereTheyAre(t *testing.T) {
 			task: "go to the kitchen", flat: flat{at: home(), fails: once(0, `geometry_refused: navigate_to: interlock: blocked: first call drive {"distance_m":5}`)},
 			want: []string{"navigate_to(kitchen)"}, says: "geometry_refused", gives: true,
 		},
+		"all that lies there": {
+			task: "take everything on the table to the kitchen", flat: flat{at: home(), sees: true, looks: true},
+			want: []string{
+				"list_objects", "navigate_to(table)", "list_objects", "list_objects", "pick(red cube)", "navigate_to(kitchen)", "place(kitchen)",
+				"list_objects", "navigate_to(table)", "pick(blue cube)", "navigate_to(kitchen)", "place(kitchen)",
+			},
+			says: "brought the red cube to the kitchen; brought the blue cube to the kitchen",
+		},
+		"all that lies there by the record, and does not": {
+			task: "take everything on the table to the kitchen",
+			flat: flat{at: map[string]string{"red cube": "office", "blue cube": "dock"}, record: map[string]string{"red cube": "table", "blue cube": "table"}, sees: true, looks: true},
+			want: []string{"list_objects", "navigate_to(table)", "list_objects"}, says: "I see nothing of that at the table.",
+		},
+		"all that lies there, with a full hand": {
+			task: "take everything on the table to the kitchen", flat: flat{at: home(), held: "green ball"},
+			want: []string{"list_objects"}, says: "I hold the green ball, so I cannot pick up what lies at the table.", gives: true,
+		},
+		"what is held": {
+			task: "put down what you are holding on the table", flat: flat{at: home(), held: "green ball"},
+			want: []string{"list_objects", "navigate_to(table)", "place(table)"}, says: "put the green ball down at the table",
+		},
+		"what is held, and nothing is": {
+			task: "put down what you are holding on the table", flat: flat{at: home()},
+			want: []string{"list_objects"}, says: "I hold nothing that I could put down.", gives: true,
+		},
+		"to where it lies": {
+			task: "find out where the ball is and go there", flat: flat{at: home(), sees: true, looks: true},
+			want: []string{"list_objects", "list_objects", "navigate_to(office)", "list_objects"}, says: "went to the office, where the green ball is",
+		},
+		"to where it lay": {
+			task: "go to the ball", flat: flat{at: map[string]string{"green ball": "dock"}, record: map[string]string{"green ball": "office"}, sees: true, looks: true},
+			want: []string{"list_objects", "navigate_to(office)", "list_objects"}, says: "I do not see the green ball there.", gives: true,
+		},
 		"asked of the hand": {task: "are you holding the ball?", flat: flat{at: home(), held: "green ball"}, want: []string{"list_objects"}, says: "Yes, I hold the green ball."},
 	} {
 		t.Run(name, func(t *testing.T) {

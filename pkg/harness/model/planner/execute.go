@@ -170,6 +170,12 @@ func (r *runner) run(p program) {
 			r.do("place", map[string]any{"place": x.place})
 			r.did = append(r.did, fmt.Sprintf("put the %s down at the %s", x.object, x.place))
 			r.last = nil
+		case approach:
+			r.approach(x)
+		case clear:
+			r.clear(x)
+		case putHeld:
+			r.putHeld(x)
 		case remember:
 			r.remember(x)
 		case comeBack:

@@ -28,14 +28,26 @@ func (putDown) isInstruction() {}
 // objectName reads a known object: its full name, or a noun that only one has. Several with the noun are a question
 // that nobody here can answer.
 func (p *parser) objectName() (string, bool) {
+	name, ok := p.objectHere()
+	if ok {
+		p.object, p.grips, p.holds = name, false, false
+	}
+	return name, ok
+}
+
+func (p *parser) objectHere() (string, bool) {
 	mark := p.at
 	p.takeAny("the", "a", "that", "this")
 	for _, name := range p.world.objects {
 		if p.take(strings.Fields(strings.ToLower(name))...) {
-			p.object = name
 			return name, true
 		}
 	}
+	p.at = mark
+	if name, ok := p.relative(); ok {
+		return name, true
+	}
+	p.takeAny("the", "a", "that", "this")
 	if w, ok := p.next(); ok {
 		var fit []string
 		for _, name := range p.world.objects {
@@ -46,7 +58,6 @@ func (p *parser) objectName() (string, bool) {
 		}
 		switch {
 		case len(fit) == 1:
-			p.object = fit[0]
 			return fit[0], true
 		case len(fit) > 1:
 			p.reason = fmt.Sprintf("Which %s? I know %s.", w.text, joined(fit))
@@ -92,13 +103,13 @@ func (p *parser) manipulation() (program, bool, error) {
 		}
 		return nil, false, nil
 	}
-	for _, rule := range []func() (program, bool, error){p.disregard, p.gripper, p.belongs, p.deliver, p.carry, p.hold, p.release} {
-		mark, object, place := p.at, p.object, p.place
+	for _, rule := range []func() (program, bool, error){p.disregard, p.emptied, p.gripper, p.putsHeld, p.belongs, p.deliver, p.carry, p.hold, p.release} {
+		mark, object, place, holds := p.at, p.object, p.place, p.holds
 		prog, ok, err := rule()
 		if ok || err != nil {
 			return prog, ok, err
 		}
-		p.at, p.object, p.place = mark, object, place
+		p.at, p.object, p.place, p.holds = mark, object, place, holds
 	}
 	return nil, false, nil
 }
@@ -140,12 +151,13 @@ func (p *parser) gripper() (program, bool, error) {
 	}
 	switch {
 	case p.anyPhrase("close", "shut", "closing"):
-		if !hand() {
+		if !hand() && !(p.grips && p.take("it")) {
 			return nil, false, nil
 		}
-	case p.anyPhrase("open", "opening"):
+		p.anyPhrase("again")
+	case p.anyPhrase("open", "opening", "reopen"):
 		open = true
-		if !hand() {
+		if !hand() && !(p.grips && p.take("it")) {
 			p.reason = "I can open nothing but my gripper."
 			return nil, false, nil
 		}
@@ -165,6 +177,8 @@ func (p *parser) gripper() (program, bool, error) {
 	default:
 		return nil, false, nil
 	}
+	p.anyPhrase("again")
+	p.grips, p.object = true, ""
 	says := "closed the gripper"
 	if open {
 		says = "opened the gripper"
@@ -174,7 +188,12 @@ func (p *parser) gripper() (program, bool, error) {
 
 // belongs reads "the blue cube belongs in the office, bring it there" and "only the ball goes to the dock".
 func (p *parser) belongs() (program, bool, error) {
-	p.anyPhrase("only")
+	only := p.anyPhrase("only")
+	if s, ok := attempt(p, p.everyObject); ok && !only {
+		p.takeAny(":")
+		p.anyPhrase("belongs", "belong", "goes", "go", "should be", "should go", "has to go", "have to go", "must go", "must be", "is to be", "are to be", "is to go", "are to go", "needs to go", "need to go", "needs to be", "need to be", "is to be brought", "are to be brought")
+		return p.bringSet(s)
+	}
 	object, ok := p.objectName()
 	if !ok {
 		return nil, false, nil
@@ -282,6 +301,13 @@ func (p *parser) carry() (program, bool, error) {
 		return nil, false, nil
 	}
 	p.takeAny("back", "over")
+	if s, ok := attempt(p, p.everyObject); ok && !leave {
+		p.anyPhrase("down", "over", "away", "back")
+		return p.bringSet(s)
+	}
+	if p.group != nil && !leave && p.anyPhrase("them all", "them both", "both of them", "all of them", "them", "these", "those") {
+		return p.bringSet(set{objects: p.group})
+	}
 	objects := p.someObjects()
 	if len(objects) == 0 {
 		p.unknownObject()
@@ -316,7 +342,7 @@ func (p *parser) carry() (program, bool, error) {
 	for _, o := range objects {
 		out = append(out, fetch{object: o, place: place, from: from})
 	}
-	p.place = place
+	p.place, p.group = place, objects
 	return out, true, nil
 }
 
@@ -339,9 +365,9 @@ func (p *parser) someObjects() []string {
 }
 
 func (p *parser) objectAhead() bool {
-	mark, object := p.at, p.object
-	_, ok := p.objectName()
-	p.at, p.object = mark, object
+	mark := p.at
+	_, ok := p.objectHere()
+	p.at = mark
 	return ok
 }
 
@@ -381,6 +407,9 @@ func (p *parser) hold() (program, bool, error) {
 	if !p.anyPhrase("pick up", "pick", "grab", "grasp", "lift", "lift up", "take hold of", "take", "hold", "fetch", "get", "collect") {
 		return nil, false, nil
 	}
+	if many := p.gathered(); many != nil {
+		return p.gather(*many)
+	}
 	object, ok := p.anObject()
 	if !ok {
 		p.unknownObject()
@@ -401,6 +430,62 @@ func (p *parser) hold() (program, bool, error) {
 	}
 	p.carried = object
 	return program{pickUp{object: object, from: from}}, true, nil
+}
+
+// gathered reads several objects, by their names or together.
+func (p *parser) gathered() *set {
+	mark, object := p.at, p.object
+	if s, ok := attempt(p, p.everyObject); ok {
+		return &s
+	}
+	if all := p.someObjects(); len(all) > 1 {
+		return &set{objects: all}
+	}
+	p.at, p.object = mark, object
+	return nil
+}
+
+// gather reads where several objects are to be brought that cannot be held together: "collect every object and bring them to the dock".
+func (p *parser) gather(s set) (program, bool, error) {
+	p.takeAny("up")
+	p.takeAny(",", ";", ".")
+	p.anyPhrase("and then", "and", "then")
+	if !p.anyPhrase("bring", "take", "carry", "put", "deliver", "move", "place") || !p.anyPhrase("them all", "them both", "both of them", "all of them", "them", "both", "all", "everything", "it") {
+		return nil, false, refuse("I can hold one object only. Say where to bring them: one after the other.")
+	}
+	return p.bringSet(s)
+}
+
+// likewise reads "do the same with the ball" behind one errand.
+func (p *parser) likewise(parts []program) (program, bool, error) {
+	mark := p.at
+	if len(parts) > 0 {
+		if held, ok := onlyPick(parts[len(parts)-1]); ok {
+			if object, ok := p.objectName(); ok && p.boundary() {
+				return nil, false, fullHand(held, object)
+			}
+			p.at = mark
+		}
+	}
+	if len(parts) == 0 || !p.anyPhrase("do the same with", "do the same for", "the same with", "the same for", "do likewise with", "same with", "same for", "do that with") {
+		return nil, false, nil
+	}
+	object, ok := p.objectName()
+	f, one := onlyFetch(parts[len(parts)-1])
+	if !ok || !one || f.from != "" || object == f.object {
+		p.at = mark
+		return nil, false, nil
+	}
+	f.object = object
+	return program{f}, true, nil
+}
+
+func onlyPick(part program) (string, bool) {
+	if len(part) != 1 {
+		return "", false
+	}
+	x, ok := part[0].(pickUp)
+	return x.object, ok
 }
 
 // release reads "put it down", "set it down in that place", "leave it there", "place it on the table".

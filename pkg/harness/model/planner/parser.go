@@ -23,6 +23,11 @@ type parser struct {
 	banned []string
 	// brings: the clause before brought an object somewhere, so that a place alone may mean the object or the robot.
 	brings bool
+	// holds: "it" is whatever is held; group are the objects that "them" means; grips: "it" is the gripper.
+	holds, grips bool
+	group        []string
+	// sought is the object whose place was asked for last: "there" is where it is.
+	sought string
 	// notes: where the robot stands is to be noted before the clauses that are being read, which are depth deep.
 	notes bool
 	depth int
@@ -158,6 +163,9 @@ func parse(task string, w *world) (program, error) {
 	}
 	w.banned = p.banned
 	prog = joinCarry(prog)
+	if err := prog.oneHand(); err != nil {
+		return nil, err
+	}
 	for _, t := range prog.tools() {
 		if !w.tools[t] {
 			return nil, refuse("That would need the tool %s, which is not available here.", t)
@@ -184,6 +192,7 @@ func (p *parser) clauses(until func() bool) (program, error) {
 // parts are the clauses, in the order in which they are to be done.
 func (p *parser) parts(until func() bool) ([]program, error) {
 	var parts []program
+	begun := p.at
 	alone := true // the next clause is the first one of its sentence
 	for {
 		if p.armEnds() || len(parts) > 0 && until() {
@@ -228,12 +237,22 @@ func (p *parser) parts(until func() bool) ([]program, error) {
 		}
 		mark := p.at
 		part, ok, err := p.clause()
+		if !ok && err == nil {
+			part, ok, err = p.likewise(parts)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if !ok || p.at == mark {
 			p.at = mark
 			return nil, p.misunderstood()
+		}
+		if len(parts) > 0 && part.moves() && p.decides(parts[len(parts)-1], p.words[begun:from], lead) {
+			return nil, refuse("Is that to be done whatever the answer is? Say it as a condition: if …, then …; otherwise ….")
+		}
+		begun = mark
+		if len(parts) > 0 {
+			p.anyPhrase(", too", "too", "as well", "also")
 		}
 		if p.arm && p.takeAny("first") { // "go to the dock first, then …"
 			return append(parts, part), nil
@@ -274,6 +293,24 @@ func (p *parser) parts(until func() bool) ([]program, error) {
 			return nil, p.misunderstood()
 		}
 	}
+}
+
+// decides: what was asked before may be what decides whether the next clause is to be done ("is the battery low? Then go to the dock").
+func (p *parser) decides(last program, asked, lead []word) bool {
+	if len(last) != 1 || len(asked) == 0 {
+		return false
+	}
+	if _, ok := last[0].(question); !ok {
+		return false
+	}
+	for len(asked) > 1 && slices.Contains([]string{"please", "and", ",", "now", "hey", "robot"}, asked[0].text) {
+		asked = asked[1:]
+	}
+	if asked[0].text == "check" && len(asked) > 1 && asked[1].text == "that" {
+		return true
+	}
+	yesNo := slices.Contains([]string{"is", "are", "am", "do", "does", "holding", "anything", "something"}, asked[0].text)
+	return yesNo && slices.ContainsFunc(lead, func(w word) bool { return slices.Contains([]string{"?", "then", "so"}, w.text) })
 }
 
 // lead takes what stands between clauses.
@@ -347,7 +384,7 @@ func (p *parser) misunderstood() error {
 
 // clause reads one clause: a condition, a negation, a question or a command.
 func (p *parser) clause() (program, bool, error) {
-	for _, rule := range []func() (program, bool, error){p.ordered, p.conditional, p.repeated, p.patrol, p.square, p.armJoints, p.armPose, p.command, p.negation, p.manipulation, p.questions} {
+	for _, rule := range []func() (program, bool, error){p.ordered, p.conditional, p.repeated, p.patrol, p.square, p.armJoints, p.armPose, p.command, p.goesTo, p.negation, p.manipulation, p.questions} {
 		mark := p.at
 		prog, ok, err := rule()
 		if err != nil {

@@ -155,7 +155,7 @@ func (c *compiler) instruction(i instruction) error {
 		c.put(x.object, x.place)
 	case branch:
 		c.branch(x)
-	case remember, comeBack: // the pose is known only when its turn comes
+	case remember, comeBack, clear, putHeld, approach: // what it comes to is known only when its turn comes
 		c.whole = true
 	}
 	return nil
@@ -351,7 +351,7 @@ func conditionalText(x branch) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	text := "If " + strings.ReplaceAll(x.condition, "the robot is", "you are") + ", " + then
+	text := "If " + strings.NewReplacer("the robot is", "you are", "the robot holds", "you hold", "the robot does not", "you do not").Replace(x.condition) + ", " + then
 	if len(x.els) > 0 {
 		els, ok := armText(x.els)
 		if !ok {
@@ -378,7 +378,7 @@ func armText(p program) (string, bool) {
 			parts[i] = "pick up the " + x.object
 		case putDown:
 			parts[i] = fmt.Sprintf("put the %s down at the %s", x.object, x.place)
-		case question, branch, remember, comeBack:
+		case question, branch, remember, comeBack, clear, putHeld, approach:
 			return "", false
 		}
 	}

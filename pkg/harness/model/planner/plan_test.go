@@ -75,6 +75,14 @@ func TestTasksBecomePlans(t *testing.T) {
 		"are you at the kitchen?":                          `agent[Are you at the kitchen?] => `,
 		"if the battery is below 20 percent go to the dock, otherwise turn left by 90 degrees": `agent[If the battery is below 20 percent, go to the dock; otherwise turn left by 1.570796327 rad.] => `,
 		"go to the office and if the battery is above 50 percent go to the kitchen":            `navigate_to{"place":"office"} -> at_place(office); agent[If the battery is above 50 percent, go to the kitchen.] => `,
+		"go to the kitchen and come back":                                                      `agent[go to the kitchen and come back] => `,
+		"if your hand is empty, go to the dock":                                                `agent[If you hold nothing, go to the dock.] => `,
+		"if you do not hold the ball, go to the dock":                                          `agent[If you do not hold the green ball, go to the dock.] => `,
+		"if the gripper is not open, go to the dock":                                           `agent[If the gripper is not open, go to the dock.] => `,
+		"take everything on the table to the kitchen":                                          `agent[take everything on the table to the kitchen] => `,
+		"go to the office, then put down what you hold on the table":                           `agent[go to the office, then put down what you hold on the table] => `,
+		"go to where the red cube is":                                                          `agent[go to where the red cube is] => `,
+		"go to the dock if the battery is below 20 percent":                                    `agent[If the battery is below 20 percent, go to the dock.] => `,
 		"if the battery is above 50 percent take the red cube to the kitchen":                  `agent[if the battery is above 50 percent take the red cube to the kitchen] => `,
 	} {
 		r := proposalFor(t, task)

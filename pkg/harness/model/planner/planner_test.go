@@ -91,6 +91,22 @@ func TestEachActionIsPickedFromTheLastObservation(t *testing.T) {
 	}
 }
 
+// The way back leads to the pose that was noted before anything moved; where that cannot be told, nothing moves.
+func TestTheWayBackLeadsToWhereItBegan(t *testing.T) {
+	for content, moves := range map[string]bool{`{"x":1.5,"y":-2,"yaw":0.25}`: true, `{"x":"NaN","y":-2,"yaw":0.25}`: false, `none`: false} {
+		calls, last := ask(t, "go to the kitchen and come back", func(_ int, c model.Call) (bool, string) {
+			if c.Tool == "get_pose" {
+				return true, content
+			}
+			return true, "{}"
+		})
+		if moves != (len(calls) == 4 && calls[1].Arguments == `{"place":"kitchen"}` && calls[2].Arguments == `{"x":1.5,"y":-2,"yaw":0.25}`) ||
+			!moves && (len(calls) != 1 || last.Finish != model.FinishInfeasible) {
+			t.Errorf("%s: %+v, %s %q", content, calls, last.Finish, last.Text)
+		}
+	}
+}
+
 func TestAFailedSkillIsAskedForAgainWhereThatHelps(t *testing.T) {
 	calls, _ := ask(t, "go to the kitchen", func(n int, _ model.Call) (bool, string) {
 		if n == 0 {

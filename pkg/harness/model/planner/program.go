@@ -48,7 +48,7 @@ type program []instruction
 func (p program) moves() bool {
 	for _, i := range p {
 		switch x := i.(type) {
-		case call, fetch, pickUp, putDown, comeBack:
+		case call, fetch, pickUp, putDown, comeBack, clear, putHeld, approach:
 			return true
 		case branch:
 			if program(x.then).moves() || program(x.els).moves() {
@@ -75,6 +75,12 @@ func (p program) reaches(names []string) (string, bool) {
 			has = []string{x.object}
 		case putDown:
 			has = []string{x.object, x.place}
+		case approach:
+			has = []string{x.object}
+		case clear:
+			has = append([]string{x.from, x.to}, x.objects...)
+		case putHeld:
+			has = []string{x.place}
 		case branch:
 			for _, arm := range [][]instruction{x.then, x.els} {
 				if name, ok := program(arm).reaches(names); ok {
@@ -107,6 +113,12 @@ func (p program) tools() []string {
 			out = append(out, "list_objects", "navigate_to", "pick")
 		case putDown:
 			out = append(out, "navigate_to", "place")
+		case approach:
+			out = append(out, "list_objects", "navigate_to")
+		case clear:
+			out = append(out, "list_objects", "navigate_to", "pick", "place")
+		case putHeld:
+			out = append(out, "list_objects", "navigate_to", "place")
 		case remember:
 			out = append(out, "get_pose")
 		case comeBack:
@@ -139,6 +151,12 @@ func (p program) String() string {
 			parts[i] = fmt.Sprintf("pick[%s%s]", x.object, fromWords(x.from))
 		case putDown:
 			parts[i] = fmt.Sprintf("put[%s -> %s]", x.object, x.place)
+		case approach:
+			parts[i] = fmt.Sprintf("approach[%s]", x.object)
+		case clear:
+			parts[i] = fmt.Sprintf("clear[%s: %s -> %s]", x.from, strings.Join(x.objects, ", "), x.to)
+		case putHeld:
+			parts[i] = fmt.Sprintf("put[held -> %s]", x.place)
 		case remember:
 			parts[i] = fmt.Sprintf("note[%d]", x.slot)
 		case comeBack:

@@ -43,6 +43,9 @@ func (p *parser) questions() (program, bool, error) {
 		return nil, false, err
 	}
 	p.reason = ""
+	if object, ok := p.objectNamed(p.words[from:p.at]); ok && has("where") {
+		p.sought, p.object = object, object
+	}
 	return program{q}, true, nil
 }
 

@@ -21,6 +21,10 @@ type spot struct{ x, y, yaw float64 }
 // too; said: there is a verb.
 func (p *parser) goesBack() (pose, said, ok bool) {
 	mark := p.at
+	if p.anyPhrase("go back and forth", "drive back and forth", "move back and forth", "travel back and forth", "run back and forth", "back and forth") {
+		p.at = mark
+		return false, false, false
+	}
 	verb := p.anyPhrase("come", "go", "drive", "return", "head", "get", "move", "travel", "finish", "end", "end up", "finish up", "make your way", "find your way", "returning", "coming", "going", "be")
 	bare := verb && p.words[p.at-1].text == "return"
 	back := p.anyPhrase("back home again", "back again", "right back", "straight back", "all the way back", "back")

@@ -35,7 +35,7 @@ func Understand(task string, tools []model.Tool) (criteria, moves []string) {
 		case pickUp:
 			c.place, c.vague, c.held = "", true, x.object
 			delete(c.objects, x.object)
-		case branch:
+		case branch, clear, putHeld, approach:
 			return nil, nil
 		case comeBack:
 			c.place, c.vague, moves = "", true, append(moves, "navigate_to")
