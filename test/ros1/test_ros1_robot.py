@@ -9,6 +9,7 @@ import time
 import ros1
 
 STILL = 0.02  # m/s, rad/s
+HOLDING = 1  # agent_msgs/ActuatorState
 
 
 def at_rest(truth):
@@ -184,13 +185,18 @@ def test_simulated_time(graph, messages):
     # Started as roslaunch does it: by another name, with a remapped topic and a parameter.
     profile = str(ros1.ROOT / "config" / "ros1_base.yaml")
     graph.node("__name:=helper", "__log:=/dev/null", "/battery_state:=/unused", "_profile:=" + profile)
+    person = graph.person()
+
+    def told():
+        return person.ask("wait", topic="/helper/state", type="agent_msgs/AgentState", timeout=60)["message"]
+
+    graph.until("the robot is measured at rest", lambda: told()["actuators"][0]["state"] == HOLDING)
     ran = graph.command("run", "--ros1", "--action", "/helper/execute_task", "--json", "turn left 45 degrees")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert '"reason_code":"accepted"' in ran.stdout.replace(" ", "")
-    person = graph.person()
     truth = person.ask("truth")
     assert abs(truth["yaw"] - math.pi / 4) < 0.1 and at_rest(truth)
-    state = person.ask("wait", topic="/helper/state", type="agent_msgs/AgentState", timeout=5)["message"]
+    state = told()
     assert 1000 < state["actuators"][0]["last_feedback"] < 2000, state
 
 
