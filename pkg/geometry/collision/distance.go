@@ -137,6 +137,28 @@ func segmentDistance(a, b *solid) float64 {
 	return norm(r3.Sub(r3.Add(r, r3.Scale(t, b.z)), r3.Scale(s, a.z)))
 }
 
+// project is the point of the core next to p.
+func (s *solid) project(p r3.Vec) r3.Vec {
+	d := r3.Sub(p, s.c)
+	along := r3.Dot(d, s.z)
+	at := r3.Add(s.c, r3.Scale(clamp(along, s.half.Z), s.z))
+	switch s.kind {
+	case Box:
+		at = r3.Add(at, r3.Scale(clamp(r3.Dot(d, s.x), s.half.X), s.x))
+		return r3.Add(at, r3.Scale(clamp(r3.Dot(d, s.y), s.half.Y), s.y))
+	case Cylinder:
+		across := r3.Sub(d, r3.Scale(along, s.z))
+		if n2 := r3.Norm2(across); n2 > s.radius*s.radius {
+			across = r3.Scale(s.radius/math.Sqrt(n2), across)
+		}
+		return r3.Add(at, across)
+	case Capsule:
+		return at
+	default: // of a ball; of others it is not asked for
+		return s.c
+	}
+}
+
 // support is the point of the core that is farthest along d.
 func (s *solid) support(d r3.Vec) r3.Vec {
 	p := s.c
@@ -154,10 +176,14 @@ func (s *solid) support(d r3.Vec) r3.Vec {
 		along := r3.Dot(d, s.z)
 		p = r3.Add(p, r3.Scale(math.Copysign(s.half.Z, along), s.z))
 		across := r3.Sub(d, r3.Scale(along, s.z))
-		// Once more: of a direction close to the axis, rounding has left a part along it that counts.
-		across = r3.Sub(across, r3.Scale(r3.Dot(across, s.z), s.z))
-		if n := norm(across); n > 1e-14*math.Abs(along) {
-			p = r3.Add(p, r3.Scale(s.radius/n, across))
+		n2 := r3.Norm2(across)
+		if n2 < 1e-6*along*along {
+			// Once more: of a direction close to the axis, rounding has left a part along it that counts.
+			across = r3.Sub(across, r3.Scale(r3.Dot(across, s.z), s.z))
+			n2 = r3.Norm2(across)
+		}
+		if n2 > 1e-28*along*along {
+			p = r3.Add(p, r3.Scale(s.radius/math.Sqrt(n2), across))
 		}
 	default: // a ball's core is its centre
 	}

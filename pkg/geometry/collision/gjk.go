@@ -19,18 +19,71 @@ const (
 // the distance is proven to be over enough.
 func coreDistance(a, b *solid, gap, enough float64) float64 {
 	var s simplex
-	return s.approach(a, b, gap, enough)
+	if a.kind != Cylinder && b.kind != Cylinder || a.kind == Polyhedron || b.kind == Polyhedron {
+		return s.approach(a, b, gap, enough)
+	}
+	// A simplex closes in on round parts slowly: it only gets what projecting to and fro leaves undone.
+	gap /= 10
+	d, v := toAndFro(a, b, gap, enough)
+	if v == (r3.Vec{}) {
+		return d
+	}
+	return s.from(v, a, b, gap, enough)
+}
+
+// projections to and fro, at most.
+const projections = 12
+
+// toAndFro goes to and fro between the cores' points that are next to each other; every third time it goes on as far as the last two steps let expect. It gives a
+// distance as coreDistance does, or, where it does not get there, the difference of the last two points.
+func toAndFro(a, b *solid, gap, enough float64) (d float64, left r3.Vec) {
+	p := a.project(b.c)
+	var v, step r3.Vec
+	for i := range projections {
+		q := b.project(p)
+		next := a.project(q)
+		lastV, lastStep := v, step
+		v, step = r3.Sub(next, q), r3.Sub(next, p)
+		p = next
+		n2 := r3.Norm2(v)
+		if n2 <= touching*touching {
+			return 0, r3.Vec{}
+		}
+		// The gap is about the square of what still moves, as a share of the distance.
+		if r3.Norm2(r3.Sub(v, lastV)) <= gap*n2 {
+			n := math.Sqrt(n2)
+			if proven := r3.Dot(v, farthest(a, b, v)) / n; proven > enough || n-proven <= gap*n+1e-13 {
+				return max(proven, 0), r3.Vec{}
+			}
+		}
+		if i%3 == 2 {
+			if along, l := r3.Dot(lastStep, step), r3.Norm2(lastStep); along > 0 {
+				share := min(along/l, 0.97)
+				p = r3.Add(p, r3.Scale(share/(1-share), step))
+			}
+		}
+	}
+	return 0, v
+}
+
+// farthest point of the Minkowski difference against v.
+func farthest(a, b *solid, v r3.Vec) r3.Vec {
+	return r3.Sub(a.support(r3.Scale(-1, v)), b.support(v))
 }
 
 // approach leaves the simplex that the nearest point is on.
 func (s *simplex) approach(a, b *solid, gap, enough float64) float64 {
-	v := r3.Sub(a.c, b.c)
+	return s.from(r3.Sub(a.c, b.c), a, b, gap, enough)
+}
+
+// from is approach, beginning along v.
+func (s *simplex) from(v r3.Vec, a, b *solid, gap, enough float64) float64 {
 	if r3.Norm2(v) == 0 {
 		v = r3.Vec{X: 1}
 	}
 	proven := 0.0
 	for range 128 {
-		w := r3.Sub(a.support(r3.Scale(-1, v)), b.support(v))
+		w := farthest(a, b, v)
 		n2 := r3.Norm2(v)
 		n := math.Sqrt(n2)
 		// Every point of the difference is beyond the plane through w across v.
@@ -78,116 +131,115 @@ func (s *simplex) add(w, v r3.Vec) {
 	s.n++
 }
 
-// nearest gives the simplex's point next to the origin and keeps only the corners that it needs; inside: the origin is within the tetrahedron.
+// nearest gives the simplex's point next to the origin and keeps only the corners that it needs, of which the newest is one: it is nearer than what was
+// nearest before. inside: the origin is within the tetrahedron.
 func (s *simplex) nearest() (v r3.Vec, inside bool) {
 	switch s.n {
 	case 1:
 		return s.p[0], false
 	case 2:
-		var keep [2]bool
-		v, keep = nearestOnEdge(s.p[0], s.p[1])
-		s.keep(keep[0], keep[1], false, false)
+		v, keep := nearestOnEdge(s.p[1], r3.Sub(s.p[0], s.p[1]))
+		s.keep(keep | 2)
 		return v, false
 	case 3:
-		var keep [3]bool
-		v, keep = nearestOnTriangle(s.p[0], s.p[1], s.p[2])
-		s.keep(keep[0], keep[1], keep[2], false)
+		c := s.p[2]
+		ca, cb := r3.Sub(s.p[0], c), r3.Sub(s.p[1], c)
+		v, keep := nearestOnTriangle(c, ca, cb, r3.Cross(ca, cb))
+		s.keep(keep | 4)
 		return v, false
 	}
 	return s.nearestOnTetrahedron()
 }
 
-func (s *simplex) keep(k ...bool) {
+// keep the corners whose bits are set.
+func (s *simplex) keep(bits uint8) {
 	n := 0
 	for i := range s.n {
-		if k[i] {
-			s.p[n], s.d[n] = s.p[i], s.d[i]
+		if bits>>i&1 == 1 {
+			if n != i {
+				s.p[n], s.d[n] = s.p[i], s.d[i]
+			}
 			n++
 		}
 	}
 	s.n = n
 }
 
-func nearestOnEdge(a, b r3.Vec) (r3.Vec, [2]bool) {
-	ab := r3.Sub(b, a)
-	t := -r3.Dot(a, ab)
+// nearestOnEdge from a corner along a side, on which bit 0 stands for its other end.
+func nearestOnEdge(c, ca r3.Vec) (v r3.Vec, keep uint8) {
+	t := -r3.Dot(c, ca)
 	if t <= 0 {
-		return a, [2]bool{true, false}
+		return c, 0
 	}
-	l := r3.Norm2(ab)
+	l := r3.Norm2(ca)
 	if t >= l {
-		return b, [2]bool{false, true}
+		return r3.Add(c, ca), 1
 	}
-	return r3.Add(a, r3.Scale(t/l, ab)), [2]bool{true, true}
+	return r3.Add(c, r3.Scale(t/l, ca)), 1
 }
 
-// nearestOnTriangle looks at the regions of corners, edges and face in turn.
-func nearestOnTriangle(a, b, c r3.Vec) (r3.Vec, [3]bool) {
-	ab, ac := r3.Sub(b, a), r3.Sub(c, a)
-	d1, d2 := -r3.Dot(ab, a), -r3.Dot(ac, a)
+// nearestOnTriangle looks at a corner, at the sides from there to the two others, which bits 0 and 1 stand for, and at the face between them,
+// whose normal is n.
+func nearestOnTriangle(c, ca, cb, n r3.Vec) (v r3.Vec, keep uint8) {
+	d1, d2 := -r3.Dot(ca, c), -r3.Dot(cb, c)
 	if d1 <= 0 && d2 <= 0 {
-		return a, [3]bool{true, false, false}
+		return c, 0
 	}
-	d3, d4 := -r3.Dot(ab, b), -r3.Dot(ac, b)
-	if d3 >= 0 && d4 <= d3 {
-		return b, [3]bool{false, true, false}
-	}
-	d5, d6 := -r3.Dot(ab, c), -r3.Dot(ac, c)
-	if d6 >= 0 && d5 <= d6 {
-		return c, [3]bool{false, false, true}
-	}
-	n := r3.Cross(ab, ac)
+	a, b := r3.Add(c, ca), r3.Add(c, cb)
+	d3, d4, d5, d6 := -r3.Dot(ca, a), -r3.Dot(cb, a), -r3.Dot(ca, b), -r3.Dot(cb, b)
+	vc, vb, va := d3*d6-d5*d4, d1*d4-d3*d2, d5*d2-d1*d6
 	n2 := r3.Norm2(n)
-	va, vb, vc := d3*d6-d5*d4, d5*d2-d1*d6, d1*d4-d3*d2
-	if va > 0 && vb > 0 && vc > 0 && n2 > 1e-20*r3.Norm2(ab)*r3.Norm2(ac) {
+	if va > 0 && vb > 0 && vc > 0 && n2 > 1e-20*r3.Norm2(ca)*r3.Norm2(cb) {
 		// On the face. Its distance along the normal has more digits than the sum of the corners has.
-		return r3.Scale(r3.Dot(n, a)/n2, n), [3]bool{true, true, true}
+		return r3.Scale(r3.Dot(n, c)/n2, n), 3
 	}
-	// On an edge; of a flat triangle, on any of the three.
-	best := math.Inf(1)
-	var v r3.Vec
-	var keep [3]bool
-	for i, e := range [3][2]r3.Vec{{a, b}, {b, c}, {c, a}} {
-		p, k := nearestOnEdge(e[0], e[1])
-		if d := r3.Norm2(p); d < best {
-			best, v = d, p
-			keep = [3]bool{}
-			keep[i], keep[(i+1)%3] = k[0], k[1]
-		}
+	v, keep = nearestOnEdge(c, ca)
+	if w, k := nearestOnEdge(c, cb); r3.Norm2(w) < r3.Norm2(v) {
+		v, keep = w, k<<1
 	}
 	return v, keep
 }
 
-func (s *simplex) nearestOnTetrahedron() (r3.Vec, bool) {
-	p := s.p
+// nearestOnTetrahedron looks at the three faces that have the newest corner. The origin is not beyond the fourth, on which was what was nearest
+// before.
+func (s *simplex) nearestOnTetrahedron() (v r3.Vec, inside bool) {
+	c := s.p[3]
+	e0, e1, e2 := r3.Sub(s.p[0], c), r3.Sub(s.p[1], c), r3.Sub(s.p[2], c)
+	n01, n12, n20 := r3.Cross(e0, e1), r3.Cross(e1, e2), r3.Cross(e2, e0)
+	det := r3.Dot(n01, e2)
 	best := math.Inf(1)
-	var v r3.Vec
-	var kept [4]bool
-	inside := true
-	for _, f := range [4][4]int{{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}} {
-		a, b, c, d := p[f[0]], p[f[1]], p[f[2]], p[f[3]]
-		n := r3.Cross(r3.Sub(b, a), r3.Sub(c, a))
-		origin, other := -r3.Dot(n, a), r3.Dot(n, r3.Sub(d, a))
-		// Flat: neither side is the inner one.
-		flat := other*other <= 1e-24*r3.Norm2(n)*r3.Norm2(r3.Sub(d, a))
-		if !flat && origin*other > 0 {
-			continue
+	var kept uint8
+	inside = true
+	if seen, within := sees(c, n01, e2, det); seen {
+		v, kept = nearestOnTriangle(c, e0, e1, n01)
+		best, inside = r3.Norm2(v), within
+	}
+	if seen, within := sees(c, n12, e0, det); seen {
+		inside = inside && within
+		if w, k := nearestOnTriangle(c, e1, e2, n12); r3.Norm2(w) < best {
+			v, kept, best = w, k<<1, r3.Norm2(w)
 		}
-		inside = inside && !flat && origin == 0 // on the face itself
-		q, k := nearestOnTriangle(a, b, c)
-		if dist := r3.Norm2(q); dist < best {
-			best, v = dist, q
-			kept = [4]bool{}
-			for i := range 3 {
-				kept[f[i]] = k[i]
-			}
+	}
+	if seen, within := sees(c, n20, e1, det); seen {
+		inside = inside && within
+		if w, k := nearestOnTriangle(c, e2, e0, n20); r3.Norm2(w) < best {
+			v, kept = w, k&1<<2|k>>1
 		}
 	}
 	if inside {
 		return r3.Vec{}, true
 	}
-	s.keep(kept[0], kept[1], kept[2], kept[3])
+	s.keep(kept | 8)
 	return v, false
+}
+
+// sees reports whether the origin may be beyond a face through c with a normal n, on whose inner side is c+e, det being n·e; within: it is on
+// the face itself.
+func sees(c, n, e r3.Vec, det float64) (seen, within bool) {
+	origin := -r3.Dot(n, c)
+	// Flat: neither side is the inner one.
+	flat := det*det <= 1e-24*r3.Norm2(n)*r3.Norm2(e)
+	return flat || origin*det <= 0, !flat && origin == 0
 }
 
 // norm without the care for overflow that r3.Norm takes: all lengths here are below 1e7 m.

@@ -117,9 +117,8 @@ func newSolid(s Shape, t spatial.Transform) solid {
 		o.hull, o.c = s.Hull, t.Apply(s.Hull.center)
 	case HalfSpace:
 	}
-	o.x = spatial.Rotate(t.Rotation, r3.Vec{X: 1})
-	o.y = spatial.Rotate(t.Rotation, r3.Vec{Y: 1})
-	o.z = spatial.Rotate(t.Rotation, r3.Vec{Z: 1})
+	m := rotationOf(&t)
+	o.x, o.y, o.z = m.x, m.y, m.z
 	return o
 }
 
