@@ -13,7 +13,7 @@ import (
 )
 
 // TestPairsOnWhichSolversDiffer are the three of 100,000 pairs of a capsule and a cylinder for which Coal gives up to 70 micrometres more, and for which the way
-// between the nearest points is least exact: a plane proves ours, as do two points.
+// between the nearest points is least exact, and the one such of two cylinders: a plane proves ours, as do two points.
 func TestPairsOnWhichSolversDiffer(t *testing.T) {
 	for i, c := range []shapePair{
 		{
@@ -33,6 +33,12 @@ func TestPairsOnWhichSolversDiffer(t *testing.T) {
 			collision.Shape{Kind: collision.Cylinder, Radius: 0.2381677773793117, Length: 0.05526192156815684},
 			spatial.Transform{Translation: r3.Vec{X: -0.07207103705956981, Y: -0.030561937179646285, Z: -0.15089664620314647}, Rotation: quat.Number{Real: -0.8378378895737043, Imag: 0.04413168328846703, Jmag: 0.19185707919598835, Kmag: 0.5091865340788104}},
 			spatial.Transform{Translation: r3.Vec{X: 0.17099155953923634, Y: -0.17872762500003336, Z: 0.1693265725727055}, Rotation: quat.Number{Real: 0.06065583005390866, Imag: -0.41889621692446577, Jmag: 0.4901676353658402, Kmag: -0.7619596570466859}},
+		},
+		{
+			collision.Shape{Kind: collision.Cylinder, Radius: 0.2722318949534264, Length: 0.10949517578389127},
+			collision.Shape{Kind: collision.Cylinder, Radius: 0.15358318189177675, Length: 0.03435810381824886},
+			spatial.Transform{Translation: r3.Vec{X: 0.20667482618907823, Y: 0.21830018625476755, Z: 0.17245343520160988}, Rotation: quat.Number{Real: 0.710864697059782, Imag: -0.4054626294671444, Jmag: 0.4048295931023685, Kmag: 0.40790248727883993}},
+			spatial.Transform{Translation: r3.Vec{X: -0.04444672838361814, Y: -0.18466542234167063, Z: -0.18767130882985628}, Rotation: quat.Number{Real: 0.7731676470814411, Imag: -0.05976331357470679, Jmag: -0.1982835336952824, Kmag: -0.5994362152242979}},
 		},
 	} {
 		d := collision.Distance(c.a, c.at, c.b, c.bt)

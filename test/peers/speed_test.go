@@ -51,7 +51,7 @@ func TestSpeedBesidePinocchioAndCoal(t *testing.T) {
 		})
 		limit := math.Max(500, 2*theirs["fk "+r.name])
 		w.line(fmt.Sprintf("forward kinematics, %s, %d joints", r.name, len(r.joints)), micro(fk), beside(theirs, "fk "+r.name, "Pinocchio"), "0.5 us, or twice Pinocchio's")
-		if theirs["fk "+r.name] > 0 && fk > 1.5*limit {
+		if theirs["fk "+r.name] > 0 && fk > slack*limit {
 			t.Errorf("%s: forward kinematics take %.0f ns, limit %.0f ns", r.name, fk, limit)
 		}
 		jac := mat.NewDense(6, len(r.joints), nil)
@@ -68,6 +68,9 @@ func TestSpeedBesidePinocchioAndCoal(t *testing.T) {
 			sink += collision.Distance(x.a, x.at, x.b, x.bt)
 		})
 		w.line("distance, "+p.name, micro(d), beside(theirs, "pair "+p.name, "Coal"), "0.5 us")
+		if d > slack*500 {
+			t.Errorf("%s: a distance takes %.0f ns, limit 500 ns", p.name, d)
+		}
 	}
 	for _, r := range list {
 		w.line("inverse kinematics, any pose in reach, "+r.name, micro(solved(t, r)), "", "0.5 ms")
@@ -83,6 +86,9 @@ func TestSpeedBesidePinocchioAndCoal(t *testing.T) {
 			w.line(fmt.Sprintf("Validate, %s, %s", v.name, where.name), micro(v.ns), "", "")
 		}
 		w.line(fmt.Sprintf("check of a velocity, 4,000 by 4,000 cells, %s (%.0f allocations)", where.name, allocs), micro(ns), "", "1 us, none")
+		if ns > slack*1000 {
+			t.Errorf("the check of a velocity takes %.0f ns %s, limit 1000 ns", ns, where.name)
+		}
 		if allocs != 0 {
 			t.Errorf("the check of a velocity allocates %g times", allocs)
 		}
@@ -92,6 +98,9 @@ func TestSpeedBesidePinocchioAndCoal(t *testing.T) {
 }
 
 var sink float64
+
+// slack is what a busy machine may add to processor time before a limit counts as missed.
+const slack = 1.5
 
 // each is the mean processor time of a call, ns.
 func each(n int, f func(int)) float64 {

@@ -87,7 +87,9 @@ func (s *simplex) from(v r3.Vec, a, b *solid, gap, enough float64) float64 {
 		n2 := r3.Norm2(v)
 		n := math.Sqrt(n2)
 		// Every point of the difference is beyond the plane through w across v.
-		proven = max(proven, r3.Dot(v, w)/n)
+		if beyond := r3.Dot(v, w) / n; beyond > proven {
+			proven, s.across = beyond, v
+		}
 		if proven > enough || s.n > 0 && (n-proven <= gap*n+1e-13 || s.has(w)) {
 			return proven
 		}
@@ -115,6 +117,8 @@ type simplex struct {
 	d     [4]r3.Vec // against which each was found the farthest
 	n     int
 	grown bool // v is a point of the difference, not the first guess
+	// across the plane that proves the distance; as long as it happens to be
+	across r3.Vec
 }
 
 func (s *simplex) has(w r3.Vec) bool {

@@ -9,7 +9,7 @@ import (
 )
 
 // NearestPoints of two shapes that are apart: one of each, as far from each other as Distance says, and the unit direction from the first to the
-// second. ok is false where the shapes overlap or touch, and for half spaces.
+// second, across a plane that separates them by as much. ok is false where the shapes overlap or touch, and for half spaces.
 func NearestPoints(a Shape, at spatial.Transform, b Shape, bt spatial.Transform) (pa, pb, direction r3.Vec, ok bool) {
 	if a.Kind == HalfSpace || b.Kind == HalfSpace {
 		return pa, pb, direction, false
@@ -24,9 +24,11 @@ func NearestPoints(a Shape, at spatial.Transform, b Shape, bt spatial.Transform)
 		pa = r3.Add(pa, r3.Scale(w, sa.support(r3.Scale(-1, s.d[i]))))
 		pb = r3.Add(pb, r3.Scale(w, sb.support(s.d[i])))
 	}
-	direction = r3.Sub(pb, pa)
-	direction = r3.Scale(1/norm(direction), direction)
-	return r3.Add(pa, r3.Scale(sa.grow, direction)), r3.Sub(pb, r3.Scale(sb.grow, direction)), direction, true
+	between := r3.Sub(pb, pa)
+	between = r3.Scale(1/norm(between), between)
+	// Of round parts the way between the points is less exact than the normal of the plane that the distance is proven by.
+	direction = r3.Scale(-1/norm(s.across), s.across)
+	return r3.Add(pa, r3.Scale(sa.grow, between)), r3.Sub(pb, r3.Scale(sb.grow, between)), direction, true
 }
 
 // weights of the simplex's corners in its point next to the origin, which is inside of it.
