@@ -225,6 +225,7 @@ func (a *Actuator) publish(m *machine) {
 	moves := m.moves()
 	wake := a.stale || s.state.State != m.state || s.rest != m.rest || s.late != m.late || s.moves != moves
 	s.state.State, s.state.Owner, s.state.Reason, s.state.LastFeedback = m.state, m.lease.owner, m.why, m.lastStamp
+	s.state.Standstill = m.stands
 	s.rest, s.moves, s.late = m.rest, moves, m.late
 	s.restSince = a.base.Add(m.restSince)
 	s.arrived = a.base.Add(m.lastFeedback)

@@ -13,6 +13,14 @@ func (m *machine) measure() {
 	m.judge()
 }
 
+// flawed is why rest is not measured, in words.
+func (m *machine) flawed() string {
+	if m.stands {
+		return m.restFlaw.String() + standstill
+	}
+	return m.restFlaw.String()
+}
+
 func (m *machine) judge() {
 	v, why := m.primary.judge(m.now, m.watchFrom)
 	if v != isUnknown && m.stampFar(m.primary.newestStamp(), m.stampAge()) {
@@ -242,7 +250,7 @@ func (m *machine) dueSettling() event {
 		return evSettled
 	case m.idle() && !m.sawMotion && !m.alive() && !m.feedbackFresh():
 		return evFeedbackLost
-	case m.now < m.settleBy:
+	case m.now < m.settleBy && !(m.stands && m.hurried()):
 		return evNone
 	}
 	return evSettleTimeout
@@ -259,7 +267,7 @@ func (m *machine) dueEstop() event {
 		return evSettled
 	case !m.rest && !m.late && m.stopOverdue():
 		m.late = true
-		m.report(ReportNotAtRest, m.epoch, nil, m.restFlaw.String())
+		m.report(ReportNotAtRest, m.epoch, nil, m.flawed())
 		return evStopTimeout
 	}
 	return evNone

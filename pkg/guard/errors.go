@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -66,5 +67,12 @@ func (e *NotAtRestError) Error() string {
 			parts[i] += " (" + a.Reason + ")"
 		}
 	}
-	return "guard: not measured at rest: " + strings.Join(parts, ", ")
+	said := "guard: not measured at rest: " + strings.Join(parts, ", ")
+	if slices.ContainsFunc(e.Actuators, func(a ActuatorState) bool { return a.Standstill }) {
+		said += standstill
+	}
+	return said
 }
+
+// standstill is said of what cannot be measured because of it.
+const standstill = "; ROS time stands still (source: " + SourceClock + ")"

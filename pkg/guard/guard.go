@@ -82,6 +82,8 @@ type ActuatorState struct {
 	Reason string
 	// LastFeedback is the source stamp of the newest usable measurement.
 	LastFeedback time.Time
+	// Standstill: source time does not advance (SourceClock), so that nothing can be measured.
+	Standstill bool
 }
 
 // Guard watches and stops any number of actuators.

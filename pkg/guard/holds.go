@@ -34,7 +34,7 @@ func (m *machine) held() bool { return len(m.holds) > 0 }
 func (m *machine) operatorPauses() bool { return slices.Contains(m.holds, SourceOperator) }
 
 // clockHold makes a pause source of source time that stands still, and shifts what is judged by measurements alone while it does:
-// nothing can be measured. The stop path waits for no clock.
+// nothing can be measured. The stop path waits for no clock, and who wants a command over does not either.
 func (m *machine) clockHold() {
 	s := &m.source
 	if !s.known {
@@ -53,8 +53,18 @@ func (m *machine) clockHold() {
 			m.release(SourceClock)
 		}
 	}
-	if m.stands && m.state == Settling && m.settleBy-m.since < m.cfg.PauseCap {
+	if m.stands && m.state == Settling && !m.hurried() && m.settleBy-m.since < m.cfg.PauseCap {
 		m.settleBy = max(m.settleBy, m.now+m.cfg.SettleTime)
+	}
+}
+
+// hurried: somebody wants the command over: by a cancel, also one that came while it settled, by a stop, or by its time.
+func (m *machine) hurried() bool {
+	switch m.order.reason {
+	case ReasonCanceled, ReasonStopped, ReasonEstop, ReasonDeadline:
+		return true
+	default:
+		return m.order.waited
 	}
 }
 

@@ -324,6 +324,7 @@ func (m *machine) cancelOrder(err error, detail string) {
 		m.apply(evCancel)
 	case Holding, Unknown, Settling, Stopping:
 		if m.order.phase != orderWaits {
+			m.order.waited = true
 			return // it has ended already, and is being measured
 		}
 		m.reasonFor(ReasonCanceled, err, detail) // nothing was sent; the outcome waits for rest all the same

@@ -153,7 +153,7 @@ func (m *machine) conclude(e event, from, to State) {
 			m.pauseOver()
 		}
 	case evPauseFailed:
-		m.reasonFor(ReasonServerFailed, nil, "the pause did not bring rest: "+m.restFlaw.String())
+		m.reasonFor(ReasonServerFailed, nil, "the pause did not bring rest: "+m.flawed())
 		m.goal.lost = m.goal.over
 	default: // the others say no more than their reason
 	}
@@ -265,7 +265,7 @@ func (m *machine) perform(a act, e event) {
 		if m.order.phase == orderRuns {
 			return
 		}
-		detail := m.restFlaw.String()
+		detail := m.flawed()
 		if m.permittedNow() {
 			detail += ", commanded by " + m.permitted
 		}
@@ -317,7 +317,7 @@ func (m *machine) explain(e event) string {
 func (m *machine) detailOf(e event) string {
 	switch e {
 	case evSettleTimeout, evStopTimeout, evPauseFailed, evMotion:
-		return m.restFlaw.String()
+		return m.flawed()
 	case evFeedbackLost:
 		if m.sampleFlaw != noFlaw {
 			return m.sampleFlaw.String()

@@ -19,6 +19,7 @@ type order struct {
 	reason  Reason
 	err     error
 	detail  string
+	waited  bool // a cancel came after its end: somebody waits for the outcome
 }
 
 type orderPhase uint8
@@ -170,7 +171,7 @@ func (m *machine) finish() {
 		out.Epoch = 0
 	}
 	if !m.rest {
-		out.Detail = join(out.Detail, m.restFlaw.String())
+		out.Detail = join(out.Detail, m.flawed())
 	}
 	if o.phase == orderRuns && !o.stream && !m.goal.over {
 		m.orphans.add(orphan{epoch: m.epoch, accepted: m.goal.accepted, holds: m.goal.lives()})

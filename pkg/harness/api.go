@@ -57,6 +57,9 @@ type Config struct {
 	AcceptanceRounds int
 	// StopReserve is kept of the wall time for cancel and stop; 0: DefaultStopReserve.
 	StopReserve time.Duration
+	// Standstill tells that time stands for what rest is measured by, so that it cannot be measured: what is interrupted then is not waited
+	// for beyond the stop reserve, counted from the interrupt. nil: it never does.
+	Standstill func() bool
 	// Compaction of histories that grow too long.
 	Compaction Compaction
 	// Images: the model is shown the pictures that tools take.

@@ -70,18 +70,40 @@ func (s *session) settle(ctx context.Context, limit time.Duration) (time.Time, e
 var errAgain = errors.New("again")
 
 // stopAll stops everything. Its context is never the session's: a stop that shares the context it cancels stops nothing.
-func (s *session) stopAll(reason string) error {
+func (s *session) stopAll(reason string) error { return s.stopFor(s.cfg.StopReserve, reason) }
+
+// stopFor is stopAll, waited for no longer than limit.
+func (s *session) stopFor(limit time.Duration, reason string) error {
 	stop := s.cfg.Stop
 	if stop == nil {
 		return nil
 	}
-	clock, limit := s.cfg.Clock, s.cfg.StopReserve
+	clock := s.cfg.Clock
 	ctx, done := within(s.safe, clock, limit, fmt.Errorf("not stopped within %v", limit))
 	defer done()
 	_, err := guarded(ctx, clock, s.apart, restGrace, "stopping", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, stop(ctx, reason)
 	})
 	return err
+}
+
+// noteEnd notes when the session's motions are told to end, until that is undone.
+func (s *session) noteEnd() (undo func() bool) {
+	clock := s.cfg.Clock
+	return context.AfterFunc(s.moving, func() {
+		now := clock.Now()
+		s.cutAt.Store(&now)
+	})
+}
+
+// reserve is how long stopping and measuring rest may take. Where time stands, rest is not measured however long one waits: what the motion
+// took to end counts, then.
+func (s *session) reserve() time.Duration {
+	limit, at := s.cfg.StopReserve, s.cutAt.Load()
+	if at == nil || s.cfg.Standstill == nil || !s.cfg.Standstill() {
+		return limit
+	}
+	return max(limit-s.cfg.Clock.Now().Sub(*at), restGrace)
 }
 
 // end brings everything to rest and makes the result. It is the only way out of a session.
@@ -127,12 +149,12 @@ func (s *session) bringToRest(e *ending) (stopped bool, err error) {
 	if s.script != nil {
 		return s.restOfRecord()
 	}
-	clock, limit := s.cfg.Clock, s.cfg.StopReserve
+	clock, limit := s.cfg.Clock, s.reserve()
 	began := clock.Now()
 	var stopErr error
 	if s.begun && !final(e.reason) {
 		stopped = true
-		stopErr = s.stopAll(string(e.reason))
+		stopErr = s.stopFor(limit, string(e.reason))
 	}
 	left := max(limit-clock.Now().Sub(began), restGrace)
 	if _, err := s.settle(s.safe, left); err != nil {

@@ -299,3 +299,49 @@ func TestInternalErrorEndsSafely(t *testing.T) {
 		t.Fatalf("%d steps, %d stops: %s", len(res.Steps), stops, res.Answer)
 	}
 }
+
+// Where time stands, rest cannot be measured: an interrupted session ends within the stop reserve, the time that its motion took to end included.
+// Where it does not stand, or goes on again, rest is given its whole time.
+func TestAnInterruptWaitsForNoClockThatStands(t *testing.T) {
+	for name, c := range map[string]struct {
+		motion      time.Duration // until the skill ends
+		stands      bool
+		least, most time.Duration
+		rested      time.Duration // rest is measured from then on, after the interrupt; 0: never
+		reason      harness.Reason
+	}{
+		"it stands":                              {4 * time.Second, true, 7 * time.Second, 7500 * time.Millisecond, 0, harness.ReasonActuatorFault},
+		"it stands, and the motion ends late":    {8 * time.Second, true, 8 * time.Second, 9500 * time.Millisecond, 0, harness.ReasonActuatorFault},
+		"it stands, and the motion ends at once": {0, true, 7 * time.Second, 7500 * time.Millisecond, 0, harness.ReasonActuatorFault},
+		"it goes on":                             {time.Second, true, 5 * time.Second, 6 * time.Second, 5 * time.Second, harness.ReasonCanceled},
+		"it does not stand":                      {4 * time.Second, false, 11 * time.Second, 12 * time.Second, 0, harness.ReasonActuatorFault},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rob := newRobot()
+				rob.navigate.do = func(ctx context.Context, _ tool.Call) tool.Result {
+					<-ctx.Done()
+					time.Sleep(c.motion)
+					return tool.Result{ErrorKind: tool.NotAtRest, Content: "not measured at rest"}
+				}
+				r := newRig(t, ends(goKitchen), rob.tools()...)
+				interrupted := time.Now().Add(2 * time.Second)
+				measure := func() error {
+					if c.rested > 0 && time.Since(interrupted) >= c.rested {
+						return nil
+					}
+					return errTest
+				}
+				r.cfg.Standstill = func() bool { return c.stands }
+				r.cfg.Stop = func(context.Context, string) error { return measure() }
+				r.cfg.Settle = func(context.Context) (time.Time, error) { return time.Now(), measure() }
+				cancelAfter(r, 2*time.Second, harness.ReasonCanceled)
+				res := r.run()
+				want(t, res, c.reason)
+				if took := time.Since(interrupted); took < c.least || took > c.most {
+					t.Errorf("took %v, want %v to %v", took, c.least, c.most)
+				}
+			})
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"agent_node/pkg/harness/budget"
@@ -100,15 +101,16 @@ type session struct {
 	overlong      string         // what of the goal was too much and has been cut, so that it is refused
 
 	traceErr    error
-	interrupted *ending // what ended the session from outside, once that was noticed
-	script      *script // what a record says of everything outside; nil: it is live
-	self        string  // what approvals are bound to: the session's name; where it goes by a record, that one's
-	resumes     string  // the session that it goes on with
-	claimed     bool    // it has claimed that session's record,
-	spentBy     uint64  // when it had used so many tokens,
-	carried     bool    // and has carried out a call since
-	resumed     bool    // the model is to be told that the session goes on
-	cut         string  // the call that was canceled as its process ended
+	interrupted *ending                   // what ended the session from outside, once that was noticed
+	cutAt       atomic.Pointer[time.Time] // when its motions were to end, on the clock
+	script      *script                   // what a record says of everything outside; nil: it is live
+	self        string                    // what approvals are bound to: the session's name; where it goes by a record, that one's
+	resumes     string                    // the session that it goes on with
+	claimed     bool                      // it has claimed that session's record,
+	spentBy     uint64                    // when it had used so many tokens,
+	carried     bool                      // and has carried out a call since
+	resumed     bool                      // the model is to be told that the session goes on
+	cut         string                    // the call that was canceled as its process ended
 }
 
 func newSession(h *Harness, g Goal, o Observer) *session {
@@ -211,8 +213,9 @@ func (s *session) open(ctx context.Context, release *context.CancelFunc) *ending
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.moving, s.halt = context.WithCancelCause(s.ctx)
+	unnote := s.noteEnd()
 	unwatch := s.watch()
-	*release = func() { s.disarm(); unwatch(); s.halt(nil); s.cancel(nil) }
+	*release = func() { s.disarm(); unwatch(); unnote(); s.halt(nil); s.cancel(nil) }
 	s.deadlines()
 	s.arm()
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func (n *Node) configure() (w *work, err error) {
 		Model: w.model, Tools: w.table, Policy: w.policy, Approver: n.approvals, Trace: w.mirror,
 		// A session's end stops what it owns and what moves; an arm that rests needs no order to hold.
 		Settle: w.settle, Stop: func(ctx context.Context, _ string) error { return made.robot.Guard().Quiesce(ctx) },
+		Standstill: func() bool {
+			return slices.ContainsFunc(made.robot.Guard().States(), func(a guard.ActuatorState) bool { return a.Standstill })
+		},
 		Understand: planner.Understand,
 		Facts:      w.robot.Facts(), Defaults: n.params.limits.limitsNow(), Maxima: n.params.maxima.limitsNow(),
 		Prices:           budget.Prices{Input: n.params.priceInput.Get(), Output: n.params.priceOutput.Get()},
