@@ -164,16 +164,32 @@ func (p *parser) stays(stops *[]stopover) error {
 	return nil
 }
 
+// shape reads a figure whose sides are all of one length, and how many it has.
+func (p *parser) shape() (int, bool) {
+	if !p.anyPhrase("drive", "trace", "make", "do", "go", "draw", "move", "drive in", "go in", "move in", "drive along") {
+		return 0, false
+	}
+	p.takeAny("a", "an", "one")
+	p.takeAny("regular", "equilateral")
+	for n, names := range map[int][]string{3: {"triangle"}, 4: {"square"}, 5: {"pentagon"}, 6: {"hexagon"}, 8: {"octagon"}} {
+		if p.takeAny(names...) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
 // square reads "drive a square with sides of half a metre, turning left at the corners, and end as you began".
 func (p *parser) square() (program, bool, error) {
-	if !p.anyPhrase("drive a square", "trace a square", "make a square", "drive in a square", "do a square", "go in a square", "draw a square", "drive along a square", "move in a square") {
+	corners, ok := p.shape()
+	if !ok {
 		return nil, false, nil
 	}
-	p.anyPhrase("with sides of", "with a side of", "with edges of", "with a side length of", "of side length", "with side length", "with side lengths of", "of side", "of")
+	p.anyPhrase("with all sides of", "with sides of", "with a side of", "with edges of", "with a side length of", "of side length", "with side length", "with side lengths of", "of side", "of")
 	p.anyPhrase("length")
 	side, ok := p.quantity(length)
 	if !ok || side <= 0 {
-		p.reason = "How long are the square's sides? A length with a unit is needed."
+		p.reason = "How long are the sides? A length with a unit is needed."
 		return nil, false, nil
 	}
 	p.anyPhrase("sides", "on a side", "per side", "a side")
@@ -182,7 +198,7 @@ func (p *parser) square() (program, bool, error) {
 	turn, sided := p.side()
 	p.anyPhrase("at the corners", "at each corner", "at every corner", "turns")
 	if !sided {
-		p.reason = "Which way round am I to drive the square, turning left or right?"
+		p.reason = "Which way round am I to drive that, turning left or right?"
 		return nil, false, nil
 	}
 	mark := p.at
@@ -192,8 +208,8 @@ func (p *parser) square() (program, bool, error) {
 		p.at = mark
 	}
 	var out program
-	for range 4 {
-		out = append(out, driveCall(side), turnSaid(turn*math.Pi/2))
+	for range corners {
+		out = append(out, driveCall(side), turnSaid(turn*2*math.Pi/float64(corners)))
 	}
 	return out, true, nil
 }

@@ -114,7 +114,7 @@ func (p *parser) side() (float64, bool) {
 	p.takeAny("to", "towards")
 	p.takeAny("the", "your")
 	switch {
-	case p.anyPhrase("left hand side", "left"), p.take("counterclockwise"):
+	case p.anyPhrase("left hand side", "left"), p.takeAny("counterclockwise", "ccw"):
 		return 1, true
 	case p.anyPhrase("right hand side", "right"):
 		if w, ok := p.peek(); ok && w.text == "angle" { // "by a right angle"
@@ -122,7 +122,7 @@ func (p *parser) side() (float64, bool) {
 			return 0, false
 		}
 		return -1, true
-	case p.take("clockwise"):
+	case p.takeAny("clockwise", "cw"):
 		return -1, true
 	}
 	p.at = mark
@@ -134,7 +134,7 @@ func (p *parser) turn() (call, bool, error) {
 	if c, ok, err := p.spins(); ok || err != nil {
 		return c, ok, err
 	}
-	if p.anyPhrase("turn around", "turn round", "turn about", "do an about turn", "make an about turn", "about turn", "face the other way", "do a about turn", "make a about turn", "turn the other way", "turn back around") {
+	if p.anyPhrase("turn around", "turn round", "turn about", "do an about turn", "make an about turn", "about turn", "face the other way", "do a about turn", "make a about turn", "turn the other way", "turn to face the other way", "turn to face the opposite direction", "turn so that you face the other way", "turn to the opposite direction", "turn in the opposite direction", "face the opposite direction", "face the opposite way", "face backwards", "turn back around") {
 		p.anyPhrase("so that you face the other way", "so you face the other way", "to face the other way", "so that you look the other way", "on the spot", "in place")
 		if _, again := p.times(); again {
 			return call{}, false, refuse("How far is that each time, half a turn or a whole one? Say it in degrees, or as full turns.")
@@ -334,6 +334,7 @@ func (p *parser) placeName() (string, bool) {
 	for _, pl := range p.world.places {
 		for _, name := range pl.words {
 			if p.take(name...) {
+				p.anyPhrase("area")
 				return pl.name, true
 			}
 		}
@@ -363,11 +364,12 @@ func (p *parser) goTo() (call, bool, error) {
 		return goCall(name), true, nil
 	}
 	verb := p.anyPhrase("make your way", "find your way", "get yourself", "take yourself", "bring yourself", "get over", "be on your way", "make a trip", "set off", "start driving",
-		"go", "going", "drive", "driving", "move", "moving", "navigate", "head", "heading", "travel", "proceed", "roll", "return", "come", "walk", "run", "get", "hurry", "continue", "stop", "park", "finish", "end", "finish up", "end up", "pass", "rush")
+		"go", "goto", "going", "drive", "driving", "move", "moving", "navigate", "head", "heading", "travel", "proceed", "roll", "return", "come", "walk", "run", "get", "hurry", "continue", "stop", "park", "finish", "end", "finish up", "end up", "pass", "rush")
 	visit := !verb && p.anyPhrase("visit", "reach", "approach", "enter")
 	if verb {
-		p.anyPhrase("back over", "over", "back", "straight", "directly", "on", "along", "along now", "yourself", "up", "your tour", "the tour", "the round", "home", "carefully", "safely")
-		if !p.anyPhrase("to", "into", "towards", "toward", "for", "at", "in", "in to", "by") {
+		p.anyPhrase("back over", "on over", "over", "back", "straight", "directly", "on", "along", "along now", "yourself", "up", "your tour", "the tour", "the round", "home", "carefully", "safely")
+		to := p.words[p.at-1].text == "goto"
+		if !p.anyPhrase("to", "into", "towards", "toward", "for", "at", "in", "in to", "by") && !to && !p.shortly() {
 			return call{}, false, nil
 		}
 	} else if !visit && !p.anyPhrase("to", "off to", "back to", "over to") {
@@ -386,6 +388,17 @@ func (p *parser) goTo() (call, bool, error) {
 	}
 	p.place = name
 	return goCall(name), true, nil
+}
+
+// shortly: "go kitchen" is said for "go to the kitchen".
+func (p *parser) shortly() bool {
+	if p.words[p.at-1].text != "go" {
+		return false
+	}
+	mark := p.at
+	defer func() { p.at = mark }()
+	_, ok := p.placeName()
+	return ok && p.boundary()
 }
 
 // whoGoes refuses a place that stands alone behind an errand: "take the cube to the kitchen and the office".

@@ -26,6 +26,8 @@ type parser struct {
 	// holds: "it" is whatever is held; group are the objects that "them" means; grips: "it" is the gripper.
 	holds, grips bool
 	group        []string
+	// apart are places and objects that are named only to say that others are meant.
+	apart []string
 	// sought is the object whose place was asked for last: "there" is where it is.
 	sought string
 	// notes: where the robot stands is to be noted before the clauses that are being read, which are depth deep.
@@ -115,7 +117,7 @@ func (p *parser) politeness() {
 		"please", "kindly", "now", "hey", "hello", "hi", "ok", "okay", "robot", "buddy", "thanks", "thank you", "thank you very much", "for me", "if you please", "right now",
 		"would you be so kind as to", "would you be so kind and", "could you", "can you", "would you", "will you", "would you mind", "i would like you to", "i want you to", "i need you to",
 		"i would like to ask you to", "you should", "you must", "your task is to", "your job is to", "go ahead and", "just", "simply", "the robot should", "the robot must", "let us", "next up", "immediately",
-		"as soon as possible", "be so kind and", "kill some time", "dear", "carefully", "safely",
+		"as soon as possible", "be so kind and", "pls", "plz", "asap", "maybe", "perhaps", "possibly", "feel free to", "if you do not mind", "when you have time", "when you have a moment", "would it be possible for you to", "would it be possible to", "do me a favour and", "do me a favor and", "i would be glad if you would", "kill some time", "dear", "carefully", "safely",
 	) {
 		p.takeAny(",", "!", ":")
 	}
@@ -158,7 +160,7 @@ func parse(task string, w *world) (program, error) {
 	if len(prog) == 0 {
 		return nil, refuse("The task asks for nothing but to stay where I am; there is nothing to do.")
 	}
-	if name, ok := prog.reaches(p.banned); ok {
+	if name, ok := prog.reaches(append(slices.Clone(p.banned), p.apart...)); ok {
 		return nil, refuse("The task asks for the %s and forbids it.", name)
 	}
 	w.banned = p.banned
@@ -236,6 +238,11 @@ func (p *parser) parts(until func() bool) ([]program, error) {
 			continue
 		}
 		mark := p.at
+		if names, ok := p.contrast(); ok && (len(parts) > 0 || p.words[mark].text == "instead") {
+			p.apart = append(p.apart, names...)
+			continue
+		}
+		p.at = mark
 		part, ok, err := p.clause()
 		if !ok && err == nil {
 			part, ok, err = p.likewise(parts)
@@ -259,6 +266,9 @@ func (p *parser) parts(until func() bool) ([]program, error) {
 		}
 		p.politeness()
 		if len(part) > 0 {
+			if names, ok := p.contrast(); ok {
+				p.apart = append(p.apart, names...)
+			}
 			if part, err = p.trails(part, alone); err != nil {
 				return nil, err
 			}
@@ -357,6 +367,12 @@ func (p *parser) separatorAhead() bool {
 
 // misunderstood names the place where understanding ended.
 func (p *parser) misunderstood() error {
+	if why := p.hint(); why != "" && (p.reason == "" || !strings.Contains(p.reason, "meant?")) {
+		return refuse("%s", why)
+	}
+	if why := p.slipAhead(); why != "" && !strings.Contains(p.reason, "meant?") {
+		return refuse("%s", why)
+	}
 	if p.reason != "" {
 		return refuse("%s", p.reason)
 	}
