@@ -19,8 +19,8 @@ TASKS = {"navigate": "go to the kitchen", "drive": "drive 2 m forward"}
 
 
 class Button:
-    """An emergency stop's publisher. One of best effort says again and again what it says: the middleware sends a single
-    message of it to subscriptions that do not know of it yet, and never again."""
+    """An emergency stop's publisher. One of best effort says again and again what it says: the middleware sends a
+    single message of it to subscriptions that do not know of it yet, and never again."""
 
     def __init__(self, rig, topic="/emergency_stop", qos="ordinary"):
         self.rig, self.topic = rig, topic
@@ -52,8 +52,8 @@ class Button:
 
 @pytest.mark.parametrize("qos", PUBLISHERS)
 def test_every_press_is_heard(house, qos):
-    """Of 25 buttons, each pressed as soon as it sees a subscription. One that is best effort repeats itself, ten times a
-    second; the others say it once."""
+    """Of 25 buttons, each pressed as soon as it sees a subscription. One that is best effort repeats itself, ten times
+    a second; the others say it once."""
     for n in range(25):
         b = Button(house, qos=qos).found()
         b.press()
