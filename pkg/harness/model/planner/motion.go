@@ -403,7 +403,11 @@ func (p *parser) shortly() bool {
 
 // whoGoes refuses a place that stands alone behind an errand: "take the cube to the kitchen and the office".
 func (p *parser) whoGoes(name string) bool {
-	p.reason = fmt.Sprintf("Who is to go to the %s, I or the %s? Say it with a verb.", name, p.object)
+	other := "they"
+	if p.object != "" {
+		other = "the " + p.object
+	}
+	p.reason = fmt.Sprintf("Who is to go to the %s, I or %s? Say it with a verb.", name, other)
 	return false
 }
 

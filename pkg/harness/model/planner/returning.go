@@ -129,6 +129,7 @@ func (p *parser) back(parts []program, lead []word) ([]program, bool, error) {
 	if !said && (p.brings || len(lead) == 0 || !slices.Contains([]string{"and", "then", "finally"}, lead[len(lead)-1].text)) {
 		return nil, false, refuse("What is to come back, and from where? Say it with a verb, such as: come back to where you started.")
 	}
+	p.place, p.sought = "", "" // the robot is not there any more
 	way, err := p.wayBack(strung(parts), pose)
 	if err != nil {
 		return nil, false, err
