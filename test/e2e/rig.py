@@ -109,10 +109,18 @@ class Rig:
         }
         extra = ["-r", f"__ns:=/{namespace}"] if namespace else []
         self.states = []
+        before = self.servers()
         self.agent = self.start("agent_node", params, extra)
         if wait:
+            # One that was killed stays in the graph for a while, and would take the goals with it.
+            self.until(lambda: self.servers() - before, READY, "the node to become active")
             assert self.actions.wait_for_server(READY), f"the node did not become active\n{self.logs()}"
             self.until_actuator(ActuatorState.HOLDING, READY)
+
+    def servers(self):
+        """The endpoints in the graph that take goals."""
+        topic = f"rq{self.name}/execute_task/_action/send_goalRequest"
+        return {bytes(i.endpoint_gid) for i in self.node.get_subscriptions_info_by_topic(topic, no_mangle=True)}
 
     def start(self, name, params=None, extra=(), subcommand=None, program=None, log=None):
         arguments = [subcommand] if subcommand else []
