@@ -30,6 +30,7 @@ var arrows = []struct {
 	{"pkg/watchdog", []string{"pkg/watchdog", "pkg/robottools", "pkg/harness/trace", "pkg/ros", "pkg/guard"}},
 	{"test/", []string{""}},
 	{"examples/", []string{""}},
+	{"tools/loop-peers", []string{"pkg/harness"}}, // measures the loop
 	{"pkg/harness", []string{"pkg/harness"}},
 	{"pkg/geometry", []string{"pkg/geometry"}},
 	{"pkg/guard", []string{"pkg/guard", "pkg/geometry"}},

@@ -1,14 +1,16 @@
 """Measures a step of other agent frameworks: a model that answers at once, a tool of four arguments that does nothing.
 
-usage: frameworks.py STEPS ...      (by tools/bench-loop, with the packages of tools/requirements/agents.txt)
+usage: frameworks.py PEER      (by tools/bench-loop, with the packages of tools/requirements/agents.txt)
 
-Prints a JSON object a line: peer, steps, us (microseconds of processor time a step).
+Reads a number of steps a line, and prints a JSON object a line: peer, steps, us (microseconds of processor time a
+step).
 """
 
 import asyncio
 import json
 import os
 import sys
+import tempfile
 import time
 
 os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "1")
@@ -66,7 +68,7 @@ def pydantic_ai(steps):
     agent.run_sync("move", usage_limits=UsageLimits(request_limit=None))
 
 
-def openai_agents(steps):
+def openai_agents(steps, session=None):
     from agents import Agent, ModelResponse, Runner, Usage, function_tool
     from agents.models.interface import Model
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
@@ -95,21 +97,39 @@ def openai_agents(steps):
             raise NotImplementedError
 
     agent = Agent(name="a", model=Scripted(), tools=[function_tool(move)])
-    asyncio.run(Runner.run(agent, "move", max_turns=steps + 5))
+    asyncio.run(Runner.run(agent, "move", max_turns=steps + 5, session=session))
+
+
+def openai_agents_sqlite(steps):
+    from agents import SQLiteSession
+
+    with tempfile.TemporaryDirectory() as folder:
+        session = SQLiteSession("s", os.path.join(folder, "s.db"))
+        openai_agents(steps, session)
+        session.close()
+
+
+PEERS = {
+    "langgraph": langgraph,
+    "pydantic-ai": pydantic_ai,
+    "openai-agents": openai_agents,
+    "openai-agents, SQLite on disk": openai_agents_sqlite,
+}
+
+
+def main():
+    name = sys.argv[1]
+    peer = PEERS[name]
+    peer(3)  # imports, and whatever is made once
+    for line in sys.stdin:
+        steps = int(line)
+        Counted.calls = 0
+        before = time.process_time()
+        peer(steps)
+        took = time.process_time() - before
+        assert Counted.calls == steps, f"{Counted.calls} calls, want {steps}"
+        print(json.dumps({"peer": name, "steps": steps, "us": round(took / steps * 1e6, 1)}), flush=True)
 
 
 if __name__ == "__main__":
-    for peer in (langgraph, pydantic_ai, openai_agents):
-        try:
-            peer(3)  # imports, and whatever is made once
-            for steps in map(int, sys.argv[1:]):
-                Counted.calls = 0
-                before = time.process_time()
-                peer(steps)
-                took = time.process_time() - before
-                assert Counted.calls == steps, f"{Counted.calls} calls, want {steps}"
-                print(
-                    json.dumps({"peer": peer.__name__, "steps": steps, "us": round(took / steps * 1e6, 1)}), flush=True
-                )
-        except Exception as e:  # the others are measured all the same
-            print(f"{peer.__name__}: {type(e).__name__}: {e}", file=sys.stderr)
+    main()

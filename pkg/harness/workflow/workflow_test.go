@@ -29,7 +29,7 @@ func (n named) Spec() tool.Spec {
 
 func (named) Call(context.Context, tool.Call) tool.Result { panic("a check calls nothing") }
 
-func rules(t *testing.T) workflow.Rules {
+func rules(t testing.TB) workflow.Rules {
 	t.Helper()
 	table, err := tool.NewTable(named{"go", tool.Skill}, named{"at_place", tool.Verify}, named{"look", tool.Query})
 	if err != nil {
@@ -186,4 +186,62 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("%q reads back as %q: %v", got.Steps[0].Arguments, back.Steps[0].Arguments, err)
 		}
 	}
+}
+
+// Whatever plan comes in, it is refused in words or sound: each stage runs once, behind what it depends on, with arguments that
+// its tool takes and that are written the same each time.
+func FuzzCheck(f *testing.F) {
+	for _, p := range []workflow.Plan{
+		plan(step("a"), step("b", "a")), plan(step("a", "b"), step("b", "a")), plan(), plan(with(step("a"), func(s *workflow.Step) { s.Acceptance = []string{"at_place(office)"} })),
+		plan(workflow.Step{ID: "x", Description: "tidy up"}),
+	} {
+		b, err := json.Marshal(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte(`{"steps":[{"id":"a","tool":"go","arguments":{"place":"kitchen","place":"office"}}],"success_criteria":["cel: look({'place':'office'}) == 1"]}`))
+	r := rules(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p workflow.Plan
+		if json.Unmarshal(data, &p) != nil {
+			return
+		}
+		p = p.Canonical()
+		err := workflow.Check(p, r)
+		order := workflow.Order(p)
+		if err != nil {
+			if len(err.Error()) == 0 {
+				t.Error("refused without a word")
+			}
+			return
+		}
+		if len(order) != len(p.Steps) {
+			t.Fatalf("%d of %d stages are in the order", len(order), len(p.Steps))
+		}
+		done := map[string]bool{}
+		for _, i := range order {
+			s := p.Steps[i]
+			for _, d := range s.DependsOn {
+				if !done[d] {
+					t.Errorf("stage %q comes before %q, on which it depends", s.ID, d)
+				}
+			}
+			if done[s.ID] {
+				t.Errorf("stage %q runs twice", s.ID)
+			}
+			done[s.ID] = true
+			if s.Agent() {
+				continue
+			}
+			arguments := s.Arguments
+			if len(arguments) == 0 {
+				arguments = []byte("{}")
+			}
+			if _, err := r.Table.Validate(s.Tool, arguments); err != nil {
+				t.Errorf("stage %q is sound, and its tool takes no %s: %v", s.ID, arguments, err)
+			}
+		}
+	})
 }

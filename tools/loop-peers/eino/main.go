@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,8 +71,8 @@ func cpu() time.Duration {
 
 func main() {
 	ctx := context.Background()
-	for _, word := range os.Args[1:] {
-		steps, err := strconv.Atoi(word)
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		steps, err := strconv.Atoi(in.Text())
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -83,21 +84,16 @@ func main() {
 			log.Fatal(err)
 		}
 		runs := max(3, 4000/steps)
-		for warm := range 2 {
-			t.calls = 0
-			before := cpu()
-			for range runs {
-				m.i = 0
-				if _, err := agent.Generate(ctx, []*schema.Message{schema.UserMessage("move")}); err != nil {
-					log.Fatal(err)
-				}
-			}
-			if t.calls != runs*steps {
-				log.Fatalf("%d calls, want %d", t.calls, runs*steps)
-			}
-			if warm == 1 {
-				fmt.Printf("{\"peer\":\"eino\",\"steps\":%d,\"us\":%.2f}\n", steps, float64((cpu()-before).Nanoseconds())/1000/float64(runs*steps))
+		before := cpu()
+		for range runs {
+			m.i = 0
+			if _, err := agent.Generate(ctx, []*schema.Message{schema.UserMessage("move")}); err != nil {
+				log.Fatal(err)
 			}
 		}
+		if t.calls != runs*steps {
+			log.Fatalf("%d calls, want %d", t.calls, runs*steps)
+		}
+		fmt.Printf("{\"peer\":\"eino\",\"steps\":%d,\"us\":%.2f}\n", steps, float64((cpu()-before).Nanoseconds())/1000/float64(runs*steps))
 	}
 }
