@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,14 @@ func (e *env) open(name string, a *args.Args, log *slog.Logger) (node.Host, func
 		return nil, nil, err
 	}
 	return n, n.Close, nil
+}
+
+// graph names the graph that a node of this command line is part of, among those of this machine.
+func (e *env) graph() string {
+	if e.ros1 != nil {
+		return "ros1 " + cmp.Or(e.ros1.Master, os.Getenv("ROS_MASTER_URI"))
+	}
+	return "ros2 " + cmp.Or(os.Getenv("ROS_DOMAIN_ID"), "0")
 }
 
 // parsed is what stands behind --ros-args.

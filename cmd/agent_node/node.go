@@ -48,7 +48,7 @@ func (nodeCmd) Run(e *env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeHost()) }()
-	n, err := node.New(host, node.Options{Discovery: discovery})
+	n, err := node.New(host, node.Options{Discovery: discovery, Graph: e.graph()})
 	if err != nil {
 		return err
 	}

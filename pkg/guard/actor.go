@@ -56,7 +56,7 @@ func (r *actor) run(ctx context.Context) {
 	for {
 		select {
 		case <-done:
-			if r.a.g.cfg.Leave {
+			if r.a.g.cfg.Leave || r.a.g.leave.Load() {
 				return
 			}
 			done = nil

@@ -98,6 +98,7 @@ type Guard struct {
 	estop     bool     // the emergency stop's input
 	running   context.Context
 	ended     bool
+	leave     atomic.Bool // see Leave
 	actors    sync.WaitGroup
 }
 
@@ -170,6 +171,9 @@ func (g *Guard) Run(ctx context.Context) error {
 	g.actors.Wait()
 	return notAtRest(g.list(), func(s *snapshot) bool { return s.rest })
 }
+
+// Leave makes Run end as GuardConfig.Leave does: somebody else commands the actuators by right, and a stop would be in the way.
+func (g *Guard) Leave() { g.leave.Store(true) }
 
 func (g *Guard) list() []*Actuator {
 	g.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -40,8 +41,10 @@ type name struct {
 	lost     chan struct{} // closed when the claim under way is lost
 	to       watchdog.Beat // to whom
 	yielding bool
-	refused  string // why the last claim was, until the next
-	seen     string // what was said of an instance that wants this one's name
+	locked   *os.File // see lock; nil: not held
+	refused  string   // why the last claim was, until the next
+	lostTo   error    // why the name that was held has to be yielded; nil: it need not
+	seen     string   // what was said of an instance that wants this one's name
 	seenAt   time.Time
 	told     map[string]bool // instances that the log has told of
 }
@@ -58,7 +61,10 @@ func newName(n *Node, h *heartbeat) (*name, error) {
 	return c, nil
 }
 
-func (c *name) close() error { return c.sub.Close() }
+func (c *name) close() error {
+	c.unlock()
+	return c.sub.Close()
+}
 
 // beat begins a heartbeat.
 func (c *name) beat() watchdog.Beat {
@@ -67,11 +73,29 @@ func (c *name) beat() watchdog.Beat {
 	return c.own
 }
 
-// claim takes the name, or says who has it. It takes Discovery from the node's start on, and claimTime where the graph knows of another.
+// claim takes the name, or says who has it: at once where that is a process of this machine with the same trace folder. Else it takes Discovery
+// from the node's start on, and claimTime where the graph knows of another.
 func (c *name) claim(ctx context.Context) error {
+	if err := c.lock(); err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if errors.Is(err, ErrTwin) {
+			c.refused = err.Error()
+		}
+		return err
+	}
+	err := c.listen(ctx)
+	if err != nil {
+		c.unlock()
+	}
+	return err
+}
+
+// listen claims the name by the heartbeat, and hears whether another has it.
+func (c *name) listen(ctx context.Context) error {
 	lost := make(chan struct{})
 	c.mu.Lock()
-	c.own.Claim, c.own.Since, c.lost, c.refused = watchdog.ClaimWanted, time.Now().UnixNano(), lost, ""
+	c.own.Claim, c.own.Since, c.lost, c.refused, c.lostTo = watchdog.ClaimWanted, time.Now().UnixNano(), lost, "", nil
 	c.mu.Unlock()
 	select {
 	case c.h.poke <- struct{}{}:
@@ -133,8 +157,16 @@ func (c *name) twin(b watchdog.Beat) error {
 		"or, where each has a robot of its own, start this one under another name or namespace: --ros-args -r __node:=NAME or -r __ns:=/NAMESPACE", ErrTwin, c.full, where)
 }
 
+// yields says why the name has to be yielded: nil while it is held for sure, or was never.
+func (c *name) yields() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lostTo
+}
+
 // release gives the name up.
 func (c *name) release() {
+	defer c.unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.own.Claim = watchdog.ClaimNone
@@ -171,6 +203,7 @@ func (c *name) hear(r ros.Received) {
 		if !c.yielding {
 			c.yielding = true // until it holds the name again
 			why := c.twin(b)
+			c.lostTo = why
 			c.n.beats.Go(func() { c.yield(why) })
 		}
 	default:
@@ -211,6 +244,9 @@ func (n *Node) Failed() <-chan error { return n.failed }
 // yield ends the goals, at rest, and leaves the robot to the other instance: two were apart, or did not find each other in time.
 func (c *name) yield(why error) {
 	c.n.logger("heartbeat").Error("yields", "error", why)
+	if w := c.n.work.Load(); w != nil && c.n.goals.busy() == 0 {
+		w.leaveToOthers()
+	}
 	c.n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown, Message: why.Error()})
 	defer func() {
 		c.mu.Lock()

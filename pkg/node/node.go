@@ -75,6 +75,9 @@ type Options struct {
 	// Discovery is how long the transport may take to find what else there is: so long a node listens for another of its name before it
 	// is configured. 0: a transport that knows at once.
 	Discovery time.Duration
+	// Graph names the graph that the node is part of among those of this machine, such as its domain: of the processes with one trace folder
+	// one alone has a name on it. Empty: a graph inside this process.
+	Graph string
 }
 
 // New makes the node unconfigured, with its parameters, services and topics. Start makes it work.
@@ -199,10 +202,14 @@ func (n *Node) Start(ctx context.Context) error {
 	if !n.params.autostart.Get() {
 		return nil
 	}
-	if err := n.machine.Configure(ctx); err != nil {
-		return err
+	err := n.machine.Configure(ctx)
+	if err == nil {
+		err = n.machine.Activate(ctx)
 	}
-	return n.machine.Activate(ctx)
+	if why := n.beat.name.yields(); err != nil && why != nil && !errors.Is(err, ErrTwin) {
+		err = errors.Join(why, err) // it was taken down meanwhile
+	}
+	return err
 }
 
 // Shutdown ends every goal with a terminal status, brings the robot to rest and takes the node down. ctx bounds the waiting.
@@ -268,6 +275,14 @@ func (n *Node) onConfigure(ctx context.Context) error {
 		return lifecycle.Failure(err)
 	}
 	n.work.Store(w)
+	// Another may have been found only now: the robot is its own, and is sent nothing.
+	if why := n.beat.name.yields(); why != nil {
+		w.leaveToOthers()
+		n.work.Store(nil)
+		n.beat.name.release()
+		n.log.Error("configure", "error", why)
+		return lifecycle.Failure(errors.Join(why, w.end(ctx)))
+	}
 	n.estop.replay()
 	n.publishState()
 	n.rescueRemains(w)
@@ -291,6 +306,9 @@ func (n *Node) onCleanup(ctx context.Context) error {
 }
 
 func (n *Node) onActivate(context.Context) error {
+	if why := n.beat.name.yields(); why != nil {
+		return lifecycle.Failure(why)
+	}
 	plans, err := n.servePlanning()
 	if err != nil {
 		return err
@@ -336,7 +354,7 @@ func (n *Node) deactivate() error {
 		err = errors.Join(err, n.plans.close(ctx))
 		n.plans = nil
 	}
-	if w := n.work.Load(); w != nil {
+	if w := n.work.Load(); w != nil && !w.left.Load() {
 		err = errors.Join(err, w.unrested(w.robot.Guard().Quiesce(ctx)))
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"agent_node/pkg/harness/trace"
 	"agent_node/pkg/watchdog"
 )
 
@@ -16,6 +17,9 @@ func (n *Node) rescueRemains(w *work) {
 	if err != nil {
 		return // said when the traces were opened
 	}
+	if !n.beat.name.sole() {
+		return // another of the name may live, and what moves be its own
+	}
 	remains, err := watchdog.LastRemains(dir)
 	if err != nil {
 		n.logger("remains").Error("the last trace cannot be read: goals that it may name are not canceled", "folder", dir, "error", err)
@@ -23,6 +27,9 @@ func (n *Node) rescueRemains(w *work) {
 	}
 	if remains.Empty() {
 		return
+	}
+	if trace.Writing(remains.Trace) {
+		return // another node's, of another name or graph, with the same folder
 	}
 	n.logger("remains").Warn("the node did not end in good order: what it left moving is stopped", "trace", remains.Trace,
 		"goals", len(remains.Goals), "tools", remains.Tools, "moving", remains.Moving)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"agent_node/pkg/guard"
@@ -31,6 +32,8 @@ type work struct {
 	mirror   *mirror
 	traces   string                         // the folder of the records
 	idle     map[string]guard.ActuatorState // see noteIdle; the machine's callbacks alone touch it
+
+	left atomic.Bool // see leaveToOthers
 
 	running context.Context // of the guard
 	cancel  context.CancelFunc
@@ -204,6 +207,20 @@ func (w *work) unrested(err error) error {
 	return left
 }
 
+// leaveToOthers makes the way down send the robot nothing, where nothing is under way here: what moves is moved by another node of the name.
+func (w *work) leaveToOthers() {
+	for _, a := range w.robot.Guard().States() {
+		if a.Owner != "" {
+			return
+		}
+	}
+	if w.held() != nil {
+		return
+	}
+	w.left.Store(true)
+	w.robot.Guard().Leave()
+}
+
 // held says which goals are not known to have ended although they were canceled: the robot is held by stop commands alone.
 func (w *work) held() error {
 	goals := w.robot.LiveGoals()
@@ -226,7 +243,9 @@ func (w *work) end(ctx context.Context) error {
 	var err error
 	select {
 	case err = <-w.done:
-		err = w.unrested(err)
+		if err = w.unrested(err); w.left.Load() {
+			err = nil // it is another's to bring to rest
+		}
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

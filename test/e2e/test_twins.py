@@ -10,10 +10,10 @@ from processes import ROOT
 AGAIN = "start this one under another name or namespace"
 
 
-def start(rig, folder):
+def start(rig, folder, log=None):
     """One more node of the name, whose coming up nobody waits for."""
     params = {"trace.dir": str(rig.folder / folder), "profile": str(ROOT / "config" / "sim_robot.yaml")}
-    return rig.start("agent_node", params)
+    return rig.start("agent_node", params, log=log)
 
 
 def drives_once(rig):
@@ -35,6 +35,26 @@ def test_a_second_node_of_the_name_ends_with_the_reason(rig):
         "the first to tell of it",
     )
     drives_once(r)
+
+
+def test_nodes_that_are_started_again_and_again_leave_the_first_one_driving(rig):
+    """The same command once more, so with the same traces: their writer lives, and nothing in them is a killed node's."""
+    r = rig()
+    goal = r.goal("go to the kitchen, then to the office")
+    r.moving()
+    for folder in ["traces"] * 5 + ["elsewhere"]:
+        second = start(r, folder, f"second_{len(r.processes)}")
+        assert second.ended(30.0) == 1, second.text()
+        said = second.text()
+        assert AGAIN in said and f"/agent_node is process {r.agent.popen.pid} of this machine" in said, said
+        if folder == "traces":
+            assert "to=inactive" not in said and "to=active" not in said, said
+        assert "what it left moving is stopped" not in said, said
+    goal.wait(90)
+    honest(r, goal)
+    assert goal.end() == ("DONE", "accepted"), goal.told()
+    assert r.commanded() == {"/navigate_to_pose": 2}, r.commanded()
+    assert "took the base over" not in r.agent.text()
 
 
 def test_of_two_that_start_at_once_one_stays(rig):

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -88,10 +89,22 @@ func NewFiles(opt FileOptions) (Sink, error) {
 			if err != nil {
 				return nil, err
 			}
+			// Until it is closed, by the process's end at the latest; a file system that knows no locks has none.
+			_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 			return diskFile{f, path}, nil
 		}
 	}
 	return &files{opt}, nil
+}
+
+// Writing says that a living process writes this record. False also where it cannot be known: the file system has no locks.
+func Writing(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // lets go of the lock, too
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 type files struct{ opt FileOptions }
