@@ -67,6 +67,7 @@ var thirdParty = []struct {
 	{"pkg/shell", []string{"cel.dev/cel-go", "go.yaml.in/yaml/v4", "gonum.org/v1/gonum", "github.com/foxglove/mcap/go/mcap"}},
 	{"sim/", []string{"gonum.org/v1/gonum"}},
 	{"test/", []string{""}},
+	{"tools/", []string{""}}, // peers to compare with, modules of their own
 	{"examples/", nil},
 	{"config", nil},
 	{"msgs", nil},
