@@ -10,6 +10,7 @@ import (
 
 	"agent_node/pkg/guard"
 	"agent_node/pkg/harness"
+	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/watchdog"
 )
@@ -115,10 +116,7 @@ func (h *heartbeat) publish(bye bool) {
 	if err := h.n.Health(); err != nil {
 		b.Problem = err.Error()
 	}
-	b.Profile, b.Namespace, b.FramePrefix = h.n.params.profile.Get(), h.n.params.robotNamespace.Get(), h.n.params.framePrefix.Get()
-	if file, err := filepath.Abs(b.Profile); b.Profile != "" && err == nil {
-		b.Profile = file
-	}
+	b.Profile, b.Namespace, b.FramePrefix = robottools.Source(h.n.params.profile.Get()), h.n.params.robotNamespace.Get(), h.n.params.framePrefix.Get()
 	if dir, err := TraceDir(h.n.params.traceDir.Get()); err == nil {
 		b.TraceDir = dir
 		if full, err := filepath.Abs(dir); err == nil {
@@ -142,8 +140,8 @@ func (h *heartbeat) publish(bye bool) {
 // goals end, too.
 func (h *heartbeat) hear(r ros.Received) {
 	s := watchdog.ReadStatus(r.Message)
-	if s.Process != h.self {
-		return
+	if s.Process != h.self || !s.Watching && !s.Tripped {
+		return // it watches another, or could not stand in for this one
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

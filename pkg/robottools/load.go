@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -79,6 +80,22 @@ func Open(name string) (*Profile, error) {
 		err = fmt.Errorf("%w; the shipped profiles are %s", err, strings.Join(config.Names(), ", "))
 	}
 	return p, err
+}
+
+// Source is the name by which another process, in whatever folder, opens the profile that Open opens here.
+func Source(name string) string {
+	if name == "" {
+		return ""
+	}
+	if _, ok := config.Shipped(name); ok {
+		if _, err := os.Stat(name); err != nil {
+			return name
+		}
+	}
+	if file, err := filepath.Abs(name); err == nil {
+		return file
+	}
+	return name
 }
 
 // LoadFile reads a profile from a file. See Load.

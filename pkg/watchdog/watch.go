@@ -241,6 +241,9 @@ func (w *Watchdog) take(b Beat) {
 	if w.stand == nil {
 		w.stand = w.prepare(w.robotOf(b))
 	}
+	if err := w.stand.unable(); err != nil {
+		w.state.Watching, w.state.Text = false, "cannot stand in for the node: "+err.Error()
+	}
 }
 
 // whose says of which robot a stand-in is: a profile, and where that robot's names and frames lie.
@@ -351,6 +354,16 @@ func (s *standIn) report(r guard.Report) {
 		s.w.log.Warn("guard", "actuator", r.Actuator, "kind", string(r.Kind), "detail", r.Detail, "error", r.Err)
 	case guard.ReportForeign, guard.ReportUncommanded, guard.ReportLate, guard.ReportOrphan, guard.ReportSample, guard.ReportPause,
 		guard.ReportEstop, guard.ReportOutcome:
+	}
+}
+
+// unable says why it could stop nothing; nil while it is being made.
+func (s *standIn) unable() error {
+	select {
+	case <-s.ready:
+		return s.err
+	default:
+		return nil
 	}
 }
 

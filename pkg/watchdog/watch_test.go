@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"agent_node/pkg/robottools"
 	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/action"
 	"agent_node/pkg/ros/mem"
@@ -318,4 +319,37 @@ func TestStopsGoOnWhileRestIsNotMeasured(t *testing.T) {
 			t.Errorf("the node is back: %+v, %d zeros", s, zeros.Load()-before)
 		}
 	})
+}
+
+// Whoever could stop nothing does not say that it watches: a node that needs a watchdog has none then.
+func TestAWatchdogThatCannotStandInSaysSo(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.beat.Profile = "/nowhere/robot.yaml"
+		r.live(2 * time.Second)
+		if s := r.lastSaid(); s.Watching || s.Tripped || !strings.Contains(s.Text, "/nowhere/robot.yaml") {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A profile that the node has by the name it is shipped under is the watchdog's by that name.
+func TestShippedProfilesAreStoodInFor(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.beat.Profile = robottools.Source("sim_robot")
+		r.live(time.Second)
+		r.navigate()
+		r.live(3 * time.Second)
+		if noticed, rested := r.silence(3 * time.Second); noticed < 0 || rested < 0 {
+			t.Errorf("noticed after %v, at rest after %v", noticed, rested)
+		}
+	})
+}
+
+func TestSourcesOfProfiles(t *testing.T) {
+	here := must1(os.Getwd())(t)
+	for name, want := range map[string]string{"": "", "sim_robot": "sim_robot", "watch.go": here + "/watch.go", "no_such": here + "/no_such", "/etc/robot.yaml": "/etc/robot.yaml"} {
+		if got := robottools.Source(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
 }
