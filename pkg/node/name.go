@@ -275,7 +275,7 @@ func (c *name) yield(why error) {
 
 // letGo takes the node to unconfigured, as far as it still has to go.
 func (c *name) letGo() error {
-	ctx, cancel := context.WithTimeout(context.Background(), restPatience)
+	ctx, cancel := c.n.patient()
 	defer cancel()
 	if c.n.machine.State() == lifecycle.Active {
 		if err := c.n.machine.Deactivate(ctx); err != nil {

@@ -58,6 +58,8 @@ type Node struct {
 
 	bare sync.Mutex // one stop of an unconfigured node at a time
 
+	leaving context.Context // done when a node that is told to end waits for rest no longer
+	leave   context.CancelFunc
 	rested  bool // taken down in good order
 	closing sync.Once
 	failed  chan error // see Failed
@@ -87,6 +89,7 @@ func New(host Host, o Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{ros: tuned, tuned: tuned, options: o, log: host.Logger(), ending: make(chan struct{}), failed: make(chan error, 1)}
+	n.leaving, n.leave = context.WithCancel(context.Background())
 	n.board.state = harness.StateIdle
 	n.outbox = newOutbox(n.log)
 	n.approvals = newApprovals(n)
@@ -212,11 +215,28 @@ func (n *Node) Start(ctx context.Context) error {
 	return err
 }
 
-// Shutdown ends every goal with a terminal status, brings the robot to rest and takes the node down. ctx bounds the waiting.
+// letGoTime is what the way down may take when rest has been waited for in vain.
+const letGoTime = 500 * time.Millisecond
+
+// Shutdown ends every goal with a terminal status, brings the robot to rest and takes the node down. It waits for rest for stop_reserve, and
+// for a goal that no cancel ends its actuator's EndTime more; ctx bounds the waiting, too. An error wraps *guard.NotAtRestError where rest was not
+// measured.
 func (n *Node) Shutdown(ctx context.Context) error {
-	err := n.machine.Shutdown(ctx)
+	reserve := secondsOf(n.params.stopReserve.Get())
+	defer time.AfterFunc(reserve, n.leave).Stop()
+	bounded, cancel := context.WithTimeout(ctx, reserve+letGoTime)
+	defer cancel()
+	err := n.machine.Shutdown(bounded)
 	n.rested = err == nil
-	return errors.Join(err, n.close(ctx))
+	if w := n.work.Load(); w == nil || w.held() == nil {
+		ctx = bounded
+	}
+	err = errors.Join(err, n.close(ctx))
+	var moving *guard.NotAtRestError
+	if errors.As(err, &moving) {
+		err = fmt.Errorf("node: ends although the robot was not measured at rest (stop_reserve is %v): it may still move, so look: %w", reserve, err)
+	}
+	return err
 }
 
 // close takes everything down, once.
@@ -226,6 +246,7 @@ func (n *Node) close(ctx context.Context) (err error) {
 }
 
 func (n *Node) takeDown(ctx context.Context) error {
+	defer n.leave()
 	var all []error
 	if n.beat != nil {
 		all = append(all, n.beat.close(n.rested))
@@ -326,6 +347,11 @@ func (n *Node) onActivate(context.Context) error {
 // restPatience bounds how long deactivating waits for goals to end at rest.
 const restPatience = 30 * time.Second
 
+// patient waits so long, and no longer than stop_reserve once the node is told to end.
+func (n *Node) patient() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(n.leaving, restPatience)
+}
+
 // onDeactivate ends the goals, at rest, before the action disappears. Where that cannot be had, since a server goes on with a goal that it
 // was asked to end, the node stays active, and says so.
 func (n *Node) onDeactivate(ctx context.Context) error {
@@ -346,7 +372,7 @@ func (n *Node) deactivate() error {
 	}
 	n.goals.close(harness.Interrupt{Reason: harness.ReasonShutdown, Message: "the node is being deactivated"})
 	// A context of its own: a shutdown's or a request's may end before the robot rests.
-	ctx, cancel := context.WithTimeout(context.Background(), restPatience)
+	ctx, cancel := n.patient()
 	defer cancel()
 	err := closeServers(ctx, n.servers)
 	n.servers = nil
