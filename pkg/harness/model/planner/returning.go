@@ -31,6 +31,12 @@ func (p *parser) goesBack() (pose, said, ok bool) {
 	again := p.anyPhrase("again")
 	if p.anyPhrase("to", "at", "in", "from", "by") || verb {
 		p.takeAny("the", "your", "its", "that", "exactly")
+		at := p.at
+		if _, named := p.placeName(); named {
+			p.at = mark
+			return false, false, false // a place that is called so, such as one by the name of start
+		}
+		p.at = at
 		switch {
 		case p.anyPhrase("where you started from", "where you started", "where you began", "where you set off", "where you came from", "where you were before", "where you were", "where you are now", "where you are",
 			"place where you started", "place you started from", "place where you began", "place you came from", "point where you started", "spot where you started", "spot you started from", "position where you started",
