@@ -48,7 +48,7 @@ func TestWrongUsageHasAnExitCodeOfItsOwn(t *testing.T) {
 
 // With --ros1 every subcommand that asks the robot does so on ROS 1.
 func TestEverySubcommandGoesToROS1(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

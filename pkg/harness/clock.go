@@ -94,7 +94,7 @@ func (e *abandonedError) Unwrap() error { return e.cause }
 // guarded runs somebody else's code in another goroutine, so that neither its panic nor its hanging takes the session
 // along: when ctx has ended and f has not returned after grace, it is abandoned.
 func guarded[T any](ctx context.Context, clock Clock, run func(func()), grace time.Duration, what string, f func(context.Context) (T, error)) (T, error) {
-	value, err, _ := newGuard(what, f).do(ctx, clock, nil, run, grace)
+	value, _, err := newGuard(what, f).do(ctx, clock, nil, run, grace)
 	return value, err
 }
 
@@ -117,11 +117,11 @@ func newGuard[T any](what string, f func(context.Context) (T, error)) *guard[T] 
 }
 
 // do one call, by a relay if there is one, else by run. usable: the guard is free for the next one; else somebody else's code still has it.
-func (g *guard[T]) do(ctx context.Context, clock Clock, by *relay, run func(func()), grace time.Duration) (value T, err error, usable bool) {
+func (g *guard[T]) do(ctx context.Context, clock Clock, by *relay, run func(func()), grace time.Duration) (value T, usable bool, err error) {
 	g.ctx = ctx
 	if by != nil {
 		if !by.Lend(ctx, ctx, grace, g.work) {
-			return value, &abandonedError{what: g.what, grace: grace, cause: context.Cause(ctx)}, false
+			return value, false, &abandonedError{what: g.what, grace: grace, cause: context.Cause(ctx)}
 		}
 		<-g.done
 		return g.outcome()
@@ -139,16 +139,16 @@ func (g *guard[T]) do(ctx context.Context, clock Clock, by *relay, run func(func
 	case <-g.done:
 		return g.outcome()
 	case <-late:
-		return value, &abandonedError{what: g.what, grace: grace, cause: context.Cause(ctx)}, false
+		return value, false, &abandonedError{what: g.what, grace: grace, cause: context.Cause(ctx)}
 	}
 }
 
 // outcome of the call that is done; the guard keeps nothing of it.
-func (g *guard[T]) outcome() (value T, err error, usable bool) {
+func (g *guard[T]) outcome() (value T, usable bool, err error) {
 	var none T
 	value, err = g.value, g.err
 	g.ctx, g.value, g.err, g.ended = nil, none, nil, false
-	return value, err, true
+	return value, true, err
 }
 
 // run is the other goroutine's part; sending done is the last that it does with the guard.

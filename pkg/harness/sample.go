@@ -159,7 +159,7 @@ func (s *session) askModel(ctx context.Context, kind Kind, r model.Request) (mod
 		s.question = q
 	}
 	q.request = r
-	response, err, usable := q.do(ctx, s.cfg.Clock, s.relay, s.apart, sampleGrace)
+	response, usable, err := q.do(ctx, s.cfg.Clock, s.relay, s.apart, sampleGrace)
 	if !usable {
 		s.question = nil // it is the model's for ever
 	}

@@ -38,7 +38,7 @@ def test_a_second_node_of_the_name_ends_with_the_reason(rig):
 
 
 def test_nodes_that_are_started_again_and_again_leave_the_first_one_driving(rig):
-    """The same command once more, so with the same traces: their writer lives, and nothing in them is a killed node's."""
+    """The same command once more, so with the same traces: their writer lives, and is nobody's remains."""
     r = rig()
     goal = r.goal("go to the kitchen, then to the office")
     r.moving()

@@ -36,7 +36,7 @@ func (p *parser) everyObject() (set, bool) {
 	mark, reason := p.at, p.reason
 	fail := func() (set, bool) { p.at = mark; return set{}, false }
 	var out set
-	many, count := true, 0.0
+	count := 0.0
 	switch {
 	case p.anyPhrase("everything else", "all else", "all the rest", "the rest"):
 		p.reason = "What is meant by the rest? Name the objects."
@@ -48,7 +48,7 @@ func (p *parser) everyObject() (set, bool) {
 			p.at++
 		}
 	case p.anyPhrase("every single", "every one of the", "each one of the", "each of the", "every", "each"):
-		many = p.words[p.at-1].text == "the"
+		many := p.words[p.at-1].text == "the"
 		if out.objects = p.nounSet(many); out.objects == nil {
 			return fail()
 		}
@@ -224,7 +224,7 @@ func (p *parser) bringSet(s set) (program, bool, error) {
 // "if something is in the office, move it to the table".
 func (p *parser) emptied() (program, bool, error) {
 	all := set{objects: slices.Clone(p.world.objects)}
-	ok := false
+	var ok bool
 	switch {
 	case p.anyPhrase("clear off", "clear out", "clear", "empty", "tidy up", "tidy"):
 		if all.from, ok = p.placeName(); !ok {
