@@ -7,12 +7,15 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"agent_node/pkg/node"
+	"agent_node/pkg/ros"
 	"agent_node/pkg/ros/args"
 	"agent_node/pkg/ros/mem"
+	"agent_node/pkg/watchdog"
 )
 
 // With one trace folder and on one graph a name is held once, though the nodes do not hear each other: the second fails at once and names the
@@ -50,5 +53,39 @@ func down(t *testing.T, n *node.Node) {
 	start := time.Now()
 	if err := n.Shutdown(ctx); err != nil {
 		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+}
+
+// A node that yields with no goal under way sends the robot nothing, though that moves: it is the other one that moves it.
+func TestAnIdleNodeThatYieldsStopsNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	pub := must(h.peer.CreatePublisher("/cmd_vel", "geometry_msgs/msg/Twist", ros.QoS{Depth: 10}))(t)
+	defer pub.Close()
+	var zeros atomic.Int64
+	sub := must(h.peer.CreateSubscription("/cmd_vel", "geometry_msgs/msg/Twist", ros.QoS{Depth: 100}, func(r ros.Received) {
+		if r.Message.Float("angular.z") == 0 {
+			zeros.Add(1)
+		}
+	}))(t)
+	defer sub.Close()
+	var turning atomic.Bool
+	odom := must(h.peer.CreateSubscription("/odom", "nav_msgs/msg/Odometry", ros.DefaultQoS(), func(r ros.Received) {
+		if r.Message.Float("twist.twist.angular.z") > 0.2 {
+			turning.Store(true)
+		}
+		m := ros.New(pub.Type())
+		m.Msg("angular").With("z", 0.3)
+		check(t, pub.Publish(m))
+	}))(t)
+	defer odom.Close()
+	h.until("the robot to turn", turning.Load)
+	before := zeros.Load()
+	h.foreign(watchdog.Beat{Claim: watchdog.ClaimHeld, Since: 1, Instance: "another", Process: watchdog.Process{PID: 4242}})
+	if err := <-h.agent.Failed(); !errors.Is(err, node.ErrTwin) {
+		t.Error(err)
+	}
+	if sent := zeros.Load() - before; sent != 0 {
+		t.Errorf("it sent %d stop commands", sent)
 	}
 }
