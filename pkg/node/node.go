@@ -215,8 +215,8 @@ func (n *Node) Start(ctx context.Context) error {
 	return err
 }
 
-// letGoTime is what the way down may take when rest has been waited for in vain.
-const letGoTime = 500 * time.Millisecond
+// letGoTime is what the way down may take when rest has been waited for in vain: a stop that was begun goes on for its time.
+const letGoTime = 2 * time.Second
 
 // Shutdown ends every goal with a terminal status, brings the robot to rest and takes the node down. It waits for rest for stop_reserve, and
 // for a goal that no cancel ends its actuator's EndTime more; ctx bounds the waiting, too. An error wraps *guard.NotAtRestError where rest was not

@@ -38,7 +38,7 @@ def test_a_robot_that_dies_in_a_motion_is_owned_up_to(rig, motion):
 
 @pytest.mark.parametrize("moving", [True, False], ids=["in a motion", "after one"])
 def test_a_signal_once_the_robot_is_dead_ends_the_node_in_bounded_time(rig, moving):
-    """What cannot be measured any more is owned up to, and waited for no longer than stop_reserve and a second."""
+    """What cannot be measured any more is owned up to, and waited for no longer than stop_reserve and two seconds."""
     r = rig(node_params={"stop_reserve": 4.0})
     goal = r.goal("drive 2 m forward" if moving else "drive 0.3 m forward")
     r.moving()
@@ -49,7 +49,7 @@ def test_a_signal_once_the_robot_is_dead_ends_the_node_in_bounded_time(rig, movi
     code = r.agent.stop(signal.SIGTERM, 40)
     took = time.monotonic() - begin
     said = r.agent.text()
-    assert took < 5.0 + 2.0, f"{took:.1f} s with code {code}\n{said[-4000:]}"  # the machine may be busy
+    assert took < 6.0 + 2.0, f"{took:.1f} s with code {code}\n{said[-4000:]}"  # the machine may be busy
     if moving:
         assert code == 1 and "ends although the robot was not measured at rest" in said, said[-4000:]
     else:  # it moved nothing when the measurements ended
