@@ -29,6 +29,7 @@ setup: ## ROS 2 and interface packages, where lacking, and build/env.sh
 	@tools/setup
 
 build: setup ## build/agent_node and build/sim_robot
+	@[ -x build/agent_node ] || echo "build: compiling agent_node and sim_robot (the first time takes minutes)"
 	@$(IN_ROS) go build -tags ros2 -o build/agent_node ./cmd/agent_node
 	@$(IN_ROS) go build -tags ros2 -o build/sim_robot ./sim/sim_robot
 

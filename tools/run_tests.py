@@ -192,6 +192,9 @@ def main(names: list[str]) -> int:
     if unknown or not shutil.which("go"):
         print(__doc__ if unknown else "run_tests: no go on PATH", file=sys.stderr)
         return 2
+    if "AMENT_PREFIX_PATH" not in os.environ and names != ["plain"]:
+        print("run_tests: this shell has no ROS 2: . build/env.sh", file=sys.stderr)
+        return 2
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     total, lines = Totals(), []
     for name in names or STAGES:

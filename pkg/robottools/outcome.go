@@ -146,11 +146,11 @@ func (b *bound) leaseFailure(ctx context.Context, err error) *tool.Result {
 	case ctx.Err() != nil:
 		return b.fail(tool.Canceled, "%v", err)
 	case errors.Is(err, guard.ErrEstop):
-		r := b.fail(tool.GuardRefused, "%v", err)
+		r := b.fail(tool.GuardRefused, "%v; when nothing presses it any more (false on emergency_stop), ~/reset releases it", err)
 		r.Interrupt = interruptEstop
 		return r
 	case errors.Is(err, guard.ErrFault):
-		r := b.fail(tool.GuardRefused, "%v", err)
+		r := b.fail(tool.GuardRefused, "%v; look at the robot, then acknowledge by ~/reset", err)
 		r.Interrupt = interruptFault
 		return r
 	case errors.Is(err, guard.ErrUnobservable):

@@ -16,12 +16,24 @@ import (
 
 // ShowTrace prints a trace for people, or event by event as JSON.
 func ShowTrace(file string, full, asJSON bool, out io.Writer) error {
+	if err := isTrace(file); err != nil {
+		return err
+	}
 	if !asJSON {
 		_, err := trace.ShowFile(out, file, trace.ShowOptions{Full: full})
 		return err
 	}
 	enc := json.NewEncoder(out)
 	_, err := trace.ReadFile(file, func(e trace.Event) error { return enc.Encode(e) })
+	return err
+}
+
+// isTrace tells a trace, be it torn or forged, from a file of another kind.
+func isTrace(file string) error {
+	report, err := trace.ReadFile(file, func(trace.Event) error { return nil })
+	if err == nil && report.Events == 0 && report.Lines > 0 && report.Torn == nil {
+		return fmt.Errorf("%s: no line of it is an event of a trace", file)
+	}
 	return err
 }
 

@@ -72,3 +72,18 @@ func TestVerifyTrace(t *testing.T) {
 		t.Error("a missing file passes")
 	}
 }
+
+// A file of another kind is no trace with many faults.
+func TestShowTellsATraceFromAnotherFile(t *testing.T) {
+	for text, fails := range map[string]bool{"# A page\nof text\n": true, string(recorded(t)): false, "": false} {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		err := shell.ShowTrace(file, false, false, &out)
+		if (err != nil) != fails || fails && out.Len() > 0 {
+			t.Errorf("%.10q: %v, printed %q", text, err, &out)
+		}
+	}
+}
