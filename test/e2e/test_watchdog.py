@@ -168,7 +168,7 @@ def test_last_words_arrive(rig):
     r.until(lambda: beats[-1].message == "bye", 5.0, f"the goodbye, heard {beats[-1]}")
     r.until(lambda: events and events[-1].goal_state.label == "finalized", 5.0, f"the last transition, heard {events}")
     r.until(lambda: r.actuator() == ActuatorState.HOLDING, 5.0, "the last state of the base")
-    assert AgentState.FAILED in [m.state for _, m in r.states]
+    r.until(lambda: AgentState.FAILED in [m.state for _, m in r.states], 5.0, "the last state of the session")
     goal.wait(5.0)
     assert goal.end() == ("INTERRUPTED", "shutdown"), goal.told()
 

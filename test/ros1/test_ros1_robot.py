@@ -190,7 +190,7 @@ def test_simulated_time(graph, messages):
     def told():
         return person.ask("wait", topic="/helper/state", type="agent_msgs/AgentState", timeout=60)["message"]
 
-    graph.until("the robot is measured at rest", lambda: told()["actuators"][0]["state"] == HOLDING)
+    graph.until("the robot is measured at rest", lambda: [a["state"] for a in told()["actuators"]] == [HOLDING])
     ran = graph.command("run", "--ros1", "--action", "/helper/execute_task", "--json", "turn left 45 degrees")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert '"reason_code":"accepted"' in ran.stdout.replace(" ", "")
