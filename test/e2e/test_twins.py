@@ -70,6 +70,7 @@ def test_of_two_that_start_at_once_one_stays(rig):
 
 def test_a_killed_node_keeps_nobody_out(rig):
     r = rig()
+    r.until(lambda: "to=active" in r.agent.text(), 20.0, "the first one to be active")
     for killed in (1, 2):  # the middleware takes each of them for alive for some time more
         r.agent.popen.send_signal(signal.SIGKILL)
         r.agent.popen.wait(10)
