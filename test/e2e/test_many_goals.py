@@ -87,7 +87,7 @@ def test_20_at_once_with_queue(crowd):
         g.wait(60)
         honest(r, g)
         assert g.end() == ("DONE", "accepted"), g.told()
-    # In the order they were accepted, by the node's record: requests and results that are milliseconds apart may overtake each other.
+    # In the order they were accepted, by the node's record: requests and results milliseconds apart may overtake.
     came = [g.session() for g in sorted(goals, key=lambda g: (g.handle.stamp.sec, g.handle.stamp.nanosec))]
     r.until(lambda: any(e.kind == "end" and e.session == came[-1] for e in r.traces), 10.0, "the record's end")
     ended = [came.index(e.session) for e in r.traces if e.kind == "end" and e.session in came]
