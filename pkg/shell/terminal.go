@@ -4,7 +4,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
+
+	"agent_node/pkg/harness/trace"
 )
 
 // IsTerminal tells a file at which somebody may sit from a pipe, a file and /dev/null.
@@ -25,7 +26,7 @@ func Screen(f *os.File) io.Writer {
 	return Plain{f}
 }
 
-// Plain writes what can be printed; escape sequences and other control characters come out as U+FFFD. Each Write is a whole text.
+// Plain writes what can be printed; what could steer the terminal comes out as by trace.Visible. Each Write is a whole text.
 type Plain struct{ W io.Writer }
 
 // Write implements io.Writer.
@@ -37,8 +38,8 @@ func (p Plain) Write(b []byte) (int, error) {
 }
 
 func printable(r rune) rune {
-	if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+	if r == '\n' || r == '\t' {
 		return r
 	}
-	return unicode.ReplacementChar
+	return trace.Visible(r)
 }

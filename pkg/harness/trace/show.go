@@ -154,12 +154,13 @@ func short(s string, opt ShowOptions) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:end], len(s))
 }
 
-// visible replaces control characters and those that change the direction of writing.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return '·'
-		}
-		return r
-	}, s)
+// visible replaces what Visible does not let through.
+func visible(s string) string { return strings.Map(Visible, s) }
+
+// Visible is the rune, or '·' in place of one that could steer a terminal: a control character or one that changes the direction of writing.
+func Visible(r rune) rune {
+	if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		return '·'
+	}
+	return r
 }

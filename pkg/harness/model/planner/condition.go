@@ -341,29 +341,16 @@ func (p *parser) armUntil(until func() bool) (program, error) {
 
 // condition reads a condition on the battery, on the robot's place or on an object's.
 func (p *parser) condition() (branch, bool) {
-	mark := p.at
-	if b, ok := p.batteryCondition(); ok {
-		return b, true
-	}
-	p.at = mark
+	kinds := []func() (branch, bool){p.batteryCondition}
 	if len(p.world.objects) > 0 {
-		if b, ok := p.handCondition(); ok {
+		kinds = append(kinds, p.handCondition)
+	}
+	kinds = append(kinds, p.gripperCondition, p.placeCondition, p.objectCondition)
+	for _, kind := range kinds {
+		if b, ok := attempt(p, kind); ok {
 			return b, true
 		}
-		p.at = mark
 	}
-	if b, ok := p.gripperCondition(); ok {
-		return b, true
-	}
-	p.at = mark
-	if b, ok := p.placeCondition(); ok {
-		return b, true
-	}
-	p.at = mark
-	if b, ok := p.objectCondition(); ok {
-		return b, true
-	}
-	p.at = mark
 	return branch{}, false
 }
 
